@@ -62,10 +62,11 @@ export function buildCallRequest(
     config.when,
   );
   const { cut } = messages;
-  const lead = [
-    ...api.leadFields.flatMap((name) => cut.fields.get(name) ?? []),
-    ...cut.elements.slice(0, messages.lead),
-  ];
+  const lead = cut.elements.slice(0, messages.lead);
+  for (const name of api.leadFields) {
+    const range = cut.fields.get(name);
+    if (range) lead.push(range);
+  }
   const tools = cut.fields.get("tools");
   return {
     api,
@@ -106,13 +107,16 @@ function choosePolicy(
   limits: TokenLimits,
   when: GatewayConfig["when"],
 ): Pick<CallRequest, "policy" | "policyKey" | "edits" | "limits"> {
+  const hasNoEdits = (management ?? null) === null;
+  if (hasNoEdits && when !== "late") return { policy: name, policyKey: name, limits };
   const base = POLICIES.find((policy) => policy.name === name);
-  const read = readContextManagement(management, { api: api.name, by: getContextManager(upstream) });
-  if (read.type === "fault") throw new FaultError(read.fault);
   const isLate = base !== undefined && name !== "none" && when === "late";
   const plain = isLate
     ? { policy: createLatePolicy(base), policyKey: `${name} late`, limits }
     : { policy: name, policyKey: name, limits };
+  if (hasNoEdits) return plain;
+  const read = readContextManagement(management, { api: api.name, by: getContextManager(upstream) });
+  if (read.type === "fault") throw new FaultError(read.fault);
   if (read.type === "none" || !base || name === "none") return plain;
   const { edits } = read;
   const policy = buildEditsPolicy(edits, base, { api: api.name, windowTokens: limits.window });
@@ -203,7 +207,6 @@ export async function applyControl(
   thread: Thread,
   { control }: { readonly control: number },
 ): Promise<CallRequest> {
-  if (thread.meta.arm !== "control") return callRequest;
   if (control === 0) {
     await thread.marks.set({ arm: "released" });
     return callRequest;
@@ -278,7 +281,7 @@ export class ModelLimits {
 
   /** The limit learned from an upstream, if any. */
   getLearned(bound: LimitedRequest): LearnedLimit | undefined {
-    return this.#learned.get(buildKey(bound));
+    return this.#learned.size === 0 ? undefined : this.#learned.get(buildKey(bound));
   }
 
   /** Restores what `getLearned` returned earlier: an upstream that refuses everything has not revealed a limit. */

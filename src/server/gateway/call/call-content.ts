@@ -21,6 +21,11 @@ import type { Thread } from "../thread/thread.ts";
 /** The placement of a window without messages of the client. */
 const NO_PLACEMENT: PlacedMessages<RequestMessage> = { byId: new Map(), last: undefined };
 
+/** Approximate memory of a window. */
+const BYTES_PER_TOKEN = 10;
+/** An edited window keeps lines and facts of the messages it left out. */
+const BYTES_PER_EDITED_TOKEN = 40;
+
 /** The messages that a call sends: its fitted window, and the elements for it. */
 export class CallContent {
   readonly #thread: Thread;
@@ -73,7 +78,8 @@ export class CallContent {
   get pieces(): readonly OutgoingPiece[] | undefined {
     const { isDryRun, buildPlainPieces } = this.#request;
     if (isDryRun) return undefined;
-    return isWholeBody(this.#request, this.#pieces) ? buildPlainPieces?.() : this.#pieces;
+    const isWhole = !this.#pieces || isWholeBody(this.#request, this.#pieces);
+    return isWhole ? buildPlainPieces?.() : this.#pieces;
   }
 
   /** True if the messages differ from those of the client by an edit of the window. */
@@ -109,7 +115,8 @@ export class CallContent {
   /** Sends another window. */
   async setWindow(fitted: FittedWindow): Promise<void> {
     this.fitted = fitted;
-    this.#thread.sent.recordWindowSize(fitted.tokens, fitted.isRewritten);
+    const bytesPerToken = fitted.isRewritten ? BYTES_PER_EDITED_TOKEN : BYTES_PER_TOKEN;
+    this.#thread.sent.windowBytes = fitted.tokens * bytesPerToken;
     const placed = this.#placed ?? NO_PLACEMENT;
     const { pieces, violations, isAccepted } =
       this.source === "log"

@@ -57,7 +57,8 @@ export class ThreadCall {
   #state: CallState = "open";
   /** The usage of the reply, once it is stored. */
   reported: UsageBody | undefined;
-  #seen: SeenBody | undefined;
+  /** The kept body of the request, whose results later requests reuse. */
+  seen: SeenBody | undefined;
   /** Time before the request was sent. */
   overheadMs: number | undefined;
   /** Adds the diagnosis of the provider's cache to the usage of the reply. */
@@ -131,13 +132,8 @@ export class ThreadCall {
     const outcome = isWhole
       ? { last, windowKey: buildWindowKey(callRequest), ...content.outcome }
       : undefined;
-    this.#seen = body && { body, outcome };
-    thread.sent.seen = this.#seen;
-  }
-
-  /** The kept body of the request, whose results later requests reuse. */
-  get seenBody(): CutBody | undefined {
-    return this.#seen?.body;
+    this.seen = body && { body, outcome };
+    thread.sent.seen = this.seen;
   }
 
   /** The recalled context of the messages that it sends, by index. */
@@ -173,12 +169,12 @@ export class ThreadCall {
       try {
         if (this.content.source === "repeated") await this.#fitAgain();
         const isSendable = await this.#heal(failure, limits);
-        const outcome = this.#seen?.outcome;
-        if (isSendable && outcome && this.#seen) this.#seen.outcome = { ...outcome, ...this.content.outcome };
+        const outcome = this.seen?.outcome;
+        if (isSendable && outcome && this.seen) this.seen.outcome = { ...outcome, ...this.content.outcome };
         return isSendable;
       } catch (error) {
         if (!isHopeless(error)) throw error;
-        if (this.#seen) this.#seen.outcome = undefined;
+        if (this.seen) this.seen.outcome = undefined;
         return false;
       }
     });
@@ -208,7 +204,9 @@ export class ThreadCall {
 
   /** Maximum output tokens to ask for; undefined to keep the client's value. */
   get maxOutputTokens(): number | undefined {
-    return this.content.fitted?.maxOutputTokens ?? limitOutput(this.request.limits, this.content.fitted);
+    const { limits } = this.request;
+    const { fitted } = this.content;
+    return fitted?.maxOutputTokens ?? (limits.isOutputCounted ? limitOutput(limits, fitted) : undefined);
   }
 
   get healed(): number {

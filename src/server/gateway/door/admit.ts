@@ -261,7 +261,13 @@ function checkHost(request: RequestHead, config: DoorConfig): DoorRefusal | unde
   const sent = request.headers.get("host") ?? [];
   if (sent.length !== 1 || !sent[0])
     return refuseRequest("A request needs exactly one Host header that is not empty.");
-  if (isAdmitted(sent[0], request, config)) return undefined;
+  const isAdmitted =
+    admitted?.sent === sent[0] &&
+    admitted.localPort === request.localPort &&
+    admitted.localAddress === request.localAddress &&
+    admitted.host === config.host &&
+    admitted.allowedHosts === config.allowedHosts;
+  if (isAdmitted) return undefined;
   const named = parseHost(sent[0]);
   if (!named) return refuseRequest("The Host header is no host name with an optional port.");
   if (isOurs(named, request, config)) {
@@ -272,17 +278,6 @@ function checkHost(request: RequestHead, config: DoorConfig): DoorRefusal | unde
   }
   return refuseForbidden(
     `The gateway does not answer to the host ${quoteSafely(sent[0])}; use the address it listens on, or add the name to allowedHosts.`,
-  );
-}
-
-function isAdmitted(sent: string, request: RequestHead, config: DoorConfig): boolean {
-  return (
-    admitted !== undefined &&
-    admitted.sent === sent &&
-    admitted.localPort === request.localPort &&
-    admitted.localAddress === request.localAddress &&
-    admitted.host === config.host &&
-    admitted.allowedHosts === config.allowedHosts
   );
 }
 

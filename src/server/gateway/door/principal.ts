@@ -237,8 +237,9 @@ export async function lookUpPerson(
 ): Promise<PersonLookup> {
   const isClosed = await state.isInUse();
   const credentials = readCredentials(head);
-  const credential =
-    "fault" in credentials ? undefined : credentials.find(({ secret }) => isPersonSecret(secret));
+  let credential: Credential | undefined;
+  if (!("fault" in credentials))
+    for (const one of credentials) if (isPersonSecret(one.secret)) credential ??= one;
   if (!credential) return { isClosed, credentials };
   try {
     const owner = await team.authenticate(credential.secret);

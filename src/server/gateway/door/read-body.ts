@@ -332,7 +332,8 @@ export class ByteShare {
     const isLess = bytes < this.bytes;
     this.#held.heldBytes += bytes - this.bytes;
     this.bytes = bytes;
-    if (isLess) grantWaiting(this.#held);
+    const { small, large } = this.#held;
+    if (isLess && small.length + large.length > 0) grantWaiting(this.#held);
   }
 }
 

@@ -65,8 +65,15 @@ function addReply(
   parts: readonly AnyPart[],
   largeBytes: number,
 ): void {
-  const ownParts = parts.some(isMedia) ? parts.filter((part) => !isMedia(part)) : parts;
-  const id = findAudioId(ownParts);
+  let id: string | undefined;
+  let hasMedia = false;
+  for (const part of parts) {
+    if (part.type === "text") continue;
+    hasMedia ||= isMedia(part);
+    const own = findAudio(part)?.id;
+    if (typeof own === "string") id ??= own;
+  }
+  const ownParts = hasMedia ? parts.filter((part) => !isMedia(part)) : parts;
   if (id === undefined) {
     addParts(pieces, before, ownParts, largeBytes);
     return;
@@ -74,14 +81,6 @@ function addReply(
   pieces.all.push("aloud", id);
   const others = ownParts.filter((part) => part.type !== "text" && !findAudio(part));
   addParts(pieces, undefined, others, largeBytes);
-}
-
-function findAudioId(parts: readonly AnyPart[]): string | undefined {
-  for (const part of parts) {
-    const id = findAudio(part)?.id;
-    if (typeof id === "string") return id;
-  }
-  return undefined;
 }
 
 function isMedia(part: AnyPart): boolean {
@@ -99,10 +98,12 @@ function addParts(
   let text = before === undefined ? "" : joinText("", before, largeBytes);
   for (const part of parts) if (part.type === "text") text = joinText(text, part.text, largeBytes);
   if (text !== "") pieces.all.push("text", text);
-  if (before !== undefined) addLargeText(pieces, before, largeBytes);
+  const { all } = pieces;
+  if (before !== undefined && isLarge(before, largeBytes)) all.push("large text", computeDigest(before));
   for (const [index, part] of parts.entries()) {
-    if (part.type === "text") addLargeText(pieces, part.text, largeBytes);
-    else if (!isRepeatedResult(parts, index)) addOther(pieces, part, largeBytes);
+    if (part.type === "text") {
+      if (isLarge(part.text, largeBytes)) all.push("large text", computeDigest(part.text));
+    } else if (!isRepeatedResult(parts, index)) addOther(pieces, part, largeBytes);
   }
 }
 
@@ -126,10 +127,6 @@ function joinText(text: string, next: string, largeBytes: number): string {
   const plain = (next.includes("\r") ? next.replace(/\r\n?/g, "\n") : next).trim();
   if (plain === "") return text;
   return text === "" ? plain : `${text}\n${plain}`;
-}
-
-function addLargeText({ all }: KeyPieces, text: string, largeBytes: number): void {
-  if (isLarge(text, largeBytes)) all.push("large text", computeDigest(text));
 }
 
 function addOther(pieces: KeyPieces, part: Exclude<AnyPart, { type: "text" }>, largeBytes: number): void {

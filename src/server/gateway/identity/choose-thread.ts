@@ -80,7 +80,8 @@ export function decideThread(
   request: ThreadRequest & { readonly facts: RequestFacts },
 ): ThreadDecision {
   const { facts, shape, roles, explicit } = request;
-  const compared = candidates.map((thread) => ({ thread, like: compareToThread(thread, request) }));
+  const compared: ComparedThread[] = [];
+  for (const thread of candidates) compared.push({ thread, like: compareToThread(thread, request) });
   const main = explicit === undefined ? undefined : candidates.find((thread) => thread.kind === "main");
   const hasMainConversation = main !== undefined && main.shape.tools.length > 0;
   const known = findKnownConversation(compared, shape);
@@ -137,14 +138,12 @@ function chooseSideThread(
 /** Matches a retry of a request whose reply was not delivered. */
 function matchRetry(compared: readonly ComparedThread[], request: ThreadRequest): ThreadChoice | undefined {
   const length = request.keys.length;
-  const again = compared.find(
-    ({ thread, like }) =>
-      like.prefix === length &&
-      thread.lastRequestLength === length &&
-      !thread.lastReplyWasDelivered &&
-      !thread.isInFlight,
-  );
-  return again && { type: "continue", id: again.thread.id, keep: length };
+  for (const { thread, like } of compared) {
+    const isAgain = like.prefix === length && thread.lastRequestLength === length;
+    if (isAgain && !thread.lastReplyWasDelivered && !thread.isInFlight)
+      return { type: "continue", id: thread.id, keep: length };
+  }
+  return undefined;
 }
 
 /** Matches a thread whose only request was forwarded, but not stored before the gateway was killed. */
@@ -155,8 +154,9 @@ function matchAbandoned(compared: readonly ComparedThread[]): ThreadChoice | und
 
 /** Matches an idle thread that ends with the reply this request follows. */
 function matchNext(compared: readonly ComparedThread[]): ThreadChoice | undefined {
-  const fitting = compared.filter(({ thread, like }) => like.isNext && !thread.isInFlight);
-  const best = findHighest(fitting, ({ like }) => [like.same, like.prefix, -like.left]);
+  const best = findHighest(compared, ({ thread, like }) =>
+    like.isNext && !thread.isInFlight ? [like.same, like.prefix, -like.left] : undefined,
+  );
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
 }
 
@@ -165,8 +165,9 @@ function matchConcurrent(
   compared: readonly ComparedThread[],
   request: ThreadRequest,
 ): ThreadChoice | undefined {
-  const fitting = compared.filter(({ thread, like }) => like.isNext && thread.isInFlight);
-  const best = findHighest(fitting, ({ like }) => [like.same, like.prefix, -like.left]);
+  const best = findHighest(compared, ({ thread, like }) =>
+    like.isNext && thread.isInFlight ? [like.same, like.prefix, -like.left] : undefined,
+  );
   return best && chooseWhileAnswering(best, request);
 }
 
@@ -180,13 +181,10 @@ function chooseWhileAnswering({ thread, like }: ComparedThread, request: ThreadR
 
 /** Matches a thread that has only the beginning, because some replies did not go through the gateway. */
 function matchBeginning(compared: readonly ComparedThread[]): ThreadChoice | undefined {
-  const fitting = compared.filter(
-    ({ thread, like }) =>
-      like.isBeyond &&
-      !thread.isInFlight &&
-      (thread.roles.includes("assistant") || !thread.lastReplyWasDelivered),
-  );
-  const best = findHighest(fitting, ({ like }) => [like.prefix]);
+  const best = findHighest(compared, ({ thread, like }) => {
+    const isLeft = thread.roles.includes("assistant") || !thread.lastReplyWasDelivered;
+    return like.isBeyond && !thread.isInFlight && isLeft ? [like.prefix] : undefined;
+  });
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
 }
 
@@ -198,13 +196,11 @@ function matchBrokenReply(
   compared: readonly ComparedThread[],
   request: ThreadRequest,
 ): ThreadChoice | undefined {
-  const fitting = compared.filter(({ thread, like }) => {
-    const callRequest = thread.brokenLength ?? (thread.lastReplyWasDelivered ? 0 : thread.lastRequestLength);
-    return (
-      !thread.isInFlight && callRequest > 0 && request.keys.length > callRequest && like.prefix >= callRequest
-    );
+  const best = findHighest(compared, ({ thread, like }) => {
+    const length = thread.brokenLength ?? (thread.lastReplyWasDelivered ? 0 : thread.lastRequestLength);
+    const isBroken = length > 0 && request.keys.length > length && like.prefix >= length;
+    return isBroken && !thread.isInFlight ? [like.prefix] : undefined;
   });
-  const best = findHighest(fitting, ({ like }) => [like.prefix]);
   return best && { type: "continue", id: best.thread.id, keep: best.like.prefix };
 }
 
@@ -259,12 +255,15 @@ function chooseUnderSameId(compared: readonly ComparedThread[], request: ThreadR
   return isMostOfIt && !thread.isInFlight ? { type: "continue", id: thread.id, keep: like.prefix } : child;
 }
 
-/** The first element with the highest scores, compared in order. */
-function findHighest<T>(all: readonly T[], scoresOf: (one: T) => readonly number[]): T | undefined {
+/** The first element with the highest scores, compared in order; one without scores does not count. */
+function findHighest<T>(
+  all: readonly T[],
+  scoresOf: (one: T) => readonly number[] | undefined,
+): T | undefined {
   let best: { readonly one: T; readonly scores: readonly number[] } | undefined;
   for (const one of all) {
     const scores = scoresOf(one);
-    if (!best || isHigher(scores, best.scores)) best = { one, scores };
+    if (scores && (!best || isHigher(scores, best.scores))) best = { one, scores };
   }
   return best?.one;
 }

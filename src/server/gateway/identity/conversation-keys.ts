@@ -150,7 +150,8 @@ export class PlaceKeys {
 
   /** The last reply with everything before it; none for a request without replies. */
   findPath(): readonly string[] {
-    return this.#findPaths(this.#scope, 1);
+    const last = this.#replies[0];
+    return last === undefined ? [] : [buildPathPlace(this.#scope, this.path.slice(0, last + 1))];
   }
 
   /** The last few replies with everything before them, the longest first, for each id of the person. */
@@ -303,20 +304,22 @@ function findNamedId(
   fields: WireObject,
   isKnownClient: boolean,
 ): NamedId | undefined {
-  const own = parseId(headers[SESSION_HEADER]);
+  const sent = headers[SESSION_HEADER];
+  const own = sent === undefined ? undefined : parseId(sent);
   if (own !== undefined) return { id: own, source: SESSION_HEADER };
   const metadata = toObject(fields.metadata) ?? {};
   const clientMetadata = toObject(fields.client_metadata) ?? {};
   const people = [fields.user, fields.safety_identifier, metadata.user_id];
   const values: [source: string, value: unknown][] = [];
   for (const name of ID_HEADERS) values.push([name, headers[name]]);
-  values.push(["metadata.user_id", parseUserIdSession(metadata.user_id)]);
+  if (metadata.user_id !== undefined) values.push(["metadata.user_id", parseUserIdSession(metadata.user_id)]);
   values.push(["conversation", toObject(fields.conversation)?.id ?? fields.conversation]);
   for (const name of BODY_FIELDS) values.push([name, fields[name]]);
   for (const name of METADATA_FIELDS) values.push([`metadata.${name}`, metadata[name]]);
   for (const name of METADATA_FIELDS) values.push([`client_metadata.${name}`, clientMetadata[name]]);
   if (isKnownClient) values.push(["prompt_cache_key", keepUnique(fields.prompt_cache_key)]);
   for (const [source, value] of values) {
+    if (value === undefined) continue;
     const id = parseId(value);
     const lower = id?.toLowerCase() ?? "";
     if (id !== undefined && !people.includes(id) && lower !== source && !PLACEHOLDERS.has(lower))
@@ -424,7 +427,8 @@ const LEAD_HEAD = 1_000;
 
 /** The name of the client as its headers tell it, used for labels and to interpret its cache keys. */
 export function detectClient(headers: RequestHeaders): string | undefined {
-  const names = NAME_HEADERS.map((name) => headers[name] ?? "").join("\n");
+  let names = "";
+  for (const name of NAME_HEADERS) names += `${headers[name] ?? ""}\n`;
   const lower = names.toLowerCase();
   for (const [mark, client] of USER_AGENTS) if (mark.test(lower)) return client;
   for (const [name, client] of OWN_HEADERS) if (headers[name] !== undefined) return client;

@@ -294,8 +294,9 @@ export interface KnownConversation {
 /** The texts of a message, without tool results. */
 export function getMessageText(message: MessageInput | undefined): string {
   if (!message) return "";
-  const texts = (message.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return [...(message.text === undefined ? [] : [message.text]), ...texts].join("\n\n");
+  const texts = message.text === undefined ? [] : [message.text];
+  for (const part of message.parts ?? []) if (part.type === "text") texts.push(part.text);
+  return texts.join("\n\n");
 }
 
 /**

@@ -22,7 +22,6 @@ interface KnownSummary {
 /** The summaries that clients have made of their conversations, until they continue with them. */
 export class ClientSummaries {
   #summaries: readonly KnownSummary[] = [];
-  readonly #lastReplies = new WeakMap<Thread, string>();
 
   /** Adds a reply that is a summary. */
   add(owner: string, text: string, session: SessionId | undefined): void {
@@ -31,13 +30,6 @@ export class ClientSummaries {
     const isShared = this.#summaries.some(isOther);
     const others = this.#summaries.map((known) => (isOther(known) ? { ...known, isShared } : known));
     this.#summaries = [{ owner, text, session, isShared }, ...others].slice(0, MAX_SUMMARIES);
-  }
-
-  /** Keeps the last reply of a conversation, because the next request may show that it was a summary. */
-  addReply(thread: Thread, text: string): void {
-    const { length } = text;
-    if (length >= MIN_REPLY && length <= MAX_REPLY) this.#lastReplies.set(thread, text);
-    else this.#lastReplies.delete(thread);
   }
 
   /** The summary that a request with this opening continues from; none if several conversations have it. */
@@ -55,8 +47,8 @@ export class ClientSummaries {
 
   /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
   findReply(thread: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
-    const text = this.#lastReplies.get(thread);
-    if (text === undefined) return undefined;
+    const text = thread.sent.reply;
+    if (text === undefined || text.length < MIN_REPLY || text.length > MAX_REPLY) return undefined;
     const messages = opening();
     const index = findSummaryIndex(text, messages);
     return index !== undefined && messages[index]?.role !== "assistant" ? { text, thread } : undefined;
@@ -65,7 +57,7 @@ export class ClientSummaries {
   /** Forgets the summaries of a conversation whose client continues with one of them. */
   remove(thread: Thread): void {
     this.#summaries = this.#summaries.filter(({ session }) => session !== thread.session.id);
-    this.#lastReplies.delete(thread);
+    thread.sent.reply = undefined;
   }
 }
 /** A client's own summary of a conversation, with which the client continues. */

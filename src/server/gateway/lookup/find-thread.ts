@@ -1,5 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ErrorCode, isLonghaulError, type MessageInput, type PartInput } from "../../../kernel/index.ts";
+import {
+  type ErrorCode,
+  isLonghaulError,
+  type MessageInput,
+  type PartInput,
+  type Role,
+} from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireFault } from "../../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
@@ -45,8 +51,12 @@ export async function findThread(
   if (label !== undefined) incoming.trace.client = label;
   const caller = { principal, api: api.name, client, explicit: explicit?.id, agent: explicit?.agent };
   const { list } = messages;
-  const keys = list.map(({ key }) => key);
-  const roles = list.map(({ role }) => role);
+  const keys: string[] = [];
+  const roles: Role[] = [];
+  for (const { key, role } of list) {
+    keys.push(key);
+    roles.push(role);
+  }
   const [first] = list;
   const { cut } = messages;
   const from = first && cut.elements[first.from]?.from;
@@ -97,19 +107,25 @@ export async function findThread(
  */
 function listEnds(messages: readonly RequestMessage[]): readonly MessageInput[] {
   const isAnswer = messages.at(-1)?.role === "tool";
-  return messages.map((message, index) => {
+  const ends: MessageInput[] = [];
+  for (const [index, message] of messages.entries()) {
+    const { role } = message;
     const isEnd = index < END_MESSAGES || index >= messages.length - END_MESSAGES;
-    if (!isEnd || isAnswer) return { role: message.role };
     let known: readonly PartInput[] | undefined;
-    return {
-      role: message.role,
-      get parts() {
-        const { text, parts = [] } = known ? { parts: known } : briefOf(message);
-        known ??= text === undefined ? parts : [{ type: "text", text }, ...parts];
-        return known;
-      },
-    };
-  });
+    ends.push(
+      !isEnd || isAnswer
+        ? { role }
+        : {
+            role,
+            get parts() {
+              const { text, parts = [] } = known ? { parts: known } : briefOf(message);
+              known ??= text === undefined ? parts : [{ type: "text", text }, ...parts];
+              return known;
+            },
+          },
+    );
+  }
+  return ends;
 }
 
 function briefOf(message: RequestMessage): MessageInput {

@@ -163,7 +163,8 @@ export class Threads {
     const heads = await kernel.places.findLast(places.findPath(), MAX_ALIKE);
     const near = [...new Set([...family, ...(await compared.openAll(heads))])];
     const next = near.length === 0 ? undefined : await this.#decide(request, near, "certain");
-    if (next?.isCertain) return this.#link(request, next, undefined);
+    // It repeats the line, so that no summary can stand for any of it.
+    if (next?.isCertain) return next.chosen;
     const rest = await this.#openAlike(request, compared);
     const summary = await this.#findSummary(request, compared, rest.length > 0);
     const all = [...new Set([...near, ...rest, ...(summary ? [summary.thread] : [])])];
@@ -358,7 +359,8 @@ export class Threads {
       use,
       open,
       openAll: async (places) => {
-        const ids = [...new Set(places.map(({ session }) => session))].slice(0, MAX_ALIKE);
+        const ids = new Set<SessionId>();
+        for (const { session } of places) if (ids.size < MAX_ALIKE) ids.add(session);
         const threads: Thread[] = [];
         for (const id of ids) {
           const thread = await open(id);
@@ -458,7 +460,7 @@ export class Threads {
     parent: SessionId | undefined,
   ): Promise<void> {
     const { kind } = thread.meta;
-    if (kind === "main") this.#summaries.addReply(thread, text);
+    if (kind === "main") thread.sent.reply = text;
     if (kind === "compaction") this.#summaries.add(buildSummaryOwner(caller), text, parent);
     if (kind === "title" && caller.explicit !== undefined && parent !== undefined)
       await this.#storeTitle(text, parent);

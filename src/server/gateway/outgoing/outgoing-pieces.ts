@@ -12,14 +12,16 @@ import {
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { removeElementMarks } from "../../../wire/block-content.ts";
 import type { LoadBase64, LoggedContent, Wire, WireObject } from "../../../wire/wire.ts";
-import { type ByteRange, type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
-import { buildSummaryElement, type CompactionBlocks } from "../request/find-compactions.ts";
 import {
+  type ByteRange,
+  type CutBody,
+  type KnownBody,
   type KnownMessage,
-  parseElement,
-  type RequestMessage,
-  type RequestMessages,
-} from "../request/request-messages.ts";
+  type OutgoingPiece,
+  parseRange,
+} from "../request/cut-body.ts";
+import { buildSummaryElement, type CompactionBlocks } from "../request/find-compactions.ts";
+import { parseElement, type RequestMessage, type RequestMessages } from "../request/request-messages.ts";
 import { alternatePieces } from "./alternate-pieces.ts";
 
 /** Cache of encoded messages, by message; messages of a window stay the same objects from call to call. */
@@ -152,7 +154,7 @@ const CLOSE = Buffer.from("]");
  */
 export function repeatSentPieces(
   messages: RequestMessages,
-  earlier: RequestMessages<KnownMessage>,
+  earlier: KnownBody,
 ): readonly OutgoingPiece[] | undefined {
   const { cut } = messages;
   const known = earlier.cut.memo.sentPieces;
@@ -165,10 +167,7 @@ export function repeatSentPieces(
 }
 
 /** True if a body begins with all messages of an earlier one. */
-export function isExtension(
-  { cut, lead, list }: RequestMessages,
-  earlier: RequestMessages<KnownMessage>,
-): boolean {
+export function isExtension({ cut, lead, list }: RequestMessages, earlier: KnownBody): boolean {
   const isMore = lead === earlier.lead && earlier.list.every((own, at) => isSame(own, list[at]));
   return isMore && cut.elements.length >= earlier.cut.elements.length;
 }

@@ -5,7 +5,6 @@ import { findProjectFolder } from "../../../model/session-origin.ts";
 import { getContentBlocks } from "../../../wire/content-blocks.ts";
 import { toArray, toObject } from "../../../wire/fields.ts";
 import type { WireName } from "../../../wire/wire.ts";
-import type { Incoming } from "../door/incoming.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import { getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
@@ -51,27 +50,19 @@ interface MemorySource {
 
 /**
  * Adds the person's pinned memories to a request of a conversation, so that they count in its window. Memories that
- * the conversation has been shown stay where they are, with the same bytes; new ones follow its newest message. Returns
- * the same object if the request must not change.
+ * the conversation has been shown stay where they are, with the same bytes; new ones follow its newest message.
  */
 export async function addMemories(
   callRequest: CallRequest,
-  { principal }: Pick<Incoming, "principal">,
-  { kernel, config }: Pick<Services, "kernel" | "config">,
+  { agent, own }: Pick<MemorySource, "agent" | "own">,
   { kind, session }: Pick<Thread, "kind" | "session">,
 ): Promise<CallRequest> {
-  const { policy, isDryRun, limits, messages, chain, api } = callRequest;
-  const isTalk = kind === "main" || kind === "agent";
-  // A summary keeps the memories of its conversation, so that the provider finds its prompt in the cache.
-  const isServed = isTalk || kind === "compaction";
-  if (isDryRun || policy === "none" || !isServed || !config().memories) return callRequest;
-  const agent = getMemoryAgent(principal);
-  const own = kernel.memories(agent);
-  if (own.isKnownEmpty) return { ...callRequest, memories: { agent, text: undefined } };
+  const { limits, messages, chain, api } = callRequest;
   const project = findProjectFolder(await session.record()) ?? null;
   const source: MemorySource = { agent, own, project, maxTokens: limits.window * MAX_SHARE };
   const stored = (await session.facts.get(SHOWN_FACT)) as ShownMemories | undefined;
-  if (!isTalk)
+  // A summary keeps the memories of its conversation, so that the provider finds its prompt in the cache.
+  if (kind === "compaction")
     return stored ? { ...callRequest, memories: await renderShown(stored, source, messages) } : callRequest;
   const pins = await own.pins({ project });
   const ids = pins.map(({ id }) => id);

@@ -16,6 +16,8 @@ import { CHATGPT } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Exchange, MemorySearch } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
+import type { ThreadKind } from "../identity/choose-thread.ts";
+import { getMemoryAgent } from "../identity/person-ids.ts";
 import { getLoopFamily, type LoopStates } from "../limits/loop-states.ts";
 import type { BudgetWarning, SpendingEstimate } from "../limits/request-spending.ts";
 import { findThread, runWithStore, STORE_AWAY } from "../lookup/find-thread.ts";
@@ -44,6 +46,9 @@ const COMMAND = /^\s*\/context\s/;
 
 /** Failures of a database that end when it is back. */
 const AWAY_CODES: readonly ErrorCode[] = ["DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"];
+
+/** Conversations that are shown memories; a summary keeps those of its conversation, which the provider has cached. */
+const REMEMBERING: readonly ThreadKind[] = ["main", "agent", "compaction"];
 
 /** Finds the conversation of a request and begins its call; undefined if the store fails. */
 export async function beginExchange(
@@ -112,16 +117,24 @@ async function beginCall(
     if (record.title !== undefined) trace.title = record.title;
     const continued = compacted?.toCallRequest(thread) ?? received;
     const messages = chain ? continued.messages : await thread.messages.split(continued.messages);
-    const own = await applyControl({ ...continued, chain, places, messages }, thread, services.config());
+    const config = services.config();
+    const asked = { ...continued, chain, places, messages };
+    const own = thread.meta.arm === "control" ? await applyControl(asked, thread, config) : asked;
     checkLoops(thread, own.messages.list.length, services.loops);
     if (incoming.spending) await confirmBudget(request, target, incoming, services, thread);
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
-    const isFixed = target.upstream.name === CHATGPT;
-    const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
+    const isFixed = target.upstream.name === CHATGPT || own.isDryRun || own.policy === "none";
+    const isRemembering = !isFixed && config.memories && REMEMBERING.includes(thread.kind);
+    const agent = getMemoryAgent(principal);
+    const memories = isRemembering ? services.kernel.memories(agent) : undefined;
+    const hasMemories = memories && !memories.isKnownEmpty;
+    const remembering = hasMemories
+      ? await addMemories(own, { agent, own: memories }, thread)
+      : { ...own, ...(memories && { memories: { agent, text: undefined } }) };
     const { api } = request;
     const { offer, context: wanted } = own.isControl
       ? NO_RECALL
-      : getRecallSettings(services.config(), api.name, thread.kind);
+      : getRecallSettings(config, api.name, thread.kind);
     // A client without tools may use a model that refuses them.
     const mayOffer = offer === "always" || (offer !== "never" && request.facts.toolNames.length > 0);
     const callRequest =

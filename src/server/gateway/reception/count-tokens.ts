@@ -21,7 +21,6 @@ import {
   readBodyFacts,
 } from "../request/request-fields.ts";
 import { readMessages } from "../request/request-messages.ts";
-import type { KnownBody } from "../request/seen-bodies.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import { readUpstreamBody } from "../upstream/send-upstream.ts";
 import type { Target } from "../upstream/target.ts";
@@ -162,18 +161,14 @@ function buildCountedBody(
   const { name, messagesField } = api;
   try {
     const who = `${principal.id} ${name}`;
-    let alike: readonly KnownBody[] = [];
-    const cut = cutBody(body, messagesField, (from) => {
-      alike = bodies.listAlike(who, body, from);
-      return alike.map((known) => known.cut);
-    });
-    const earlier = alike.find((known) => known.cut === cut.like);
+    const cut = cutBody(body, messagesField, (from) => bodies.listAlike(who, body, from));
+    const earlier = cut.like?.memo.messages;
     const isOurs = isEdited && getContextManager(upstream) === "gateway";
     const isManaged = isOurs && cut.fields.has(CONTEXT_MANAGEMENT);
     // A large body that extends no known one is counted as it is, because parsing it would take too long.
     const isRead = isEdited && (earlier !== undefined || body.length < LIFT_FROM_BYTES);
     const listed = cut.listFrom === undefined ? { cut, lead: 0, list: [] } : undefined;
-    const messages = isRead ? (listed ?? readMessages({ api, stored }, cut, earlier)) : undefined;
+    const messages = isRead ? (listed ?? readMessages({ api, stored }, cut)) : undefined;
     const edited = messages && earlier ? repeatSentPieces(messages, earlier) : undefined;
     const compactions = isOurs ? findCompactions(cut) : undefined;
     const changes: BodyChanges = {

@@ -28,10 +28,10 @@ import { UpstreamError } from "../upstream/upstream-error.ts";
 /** Records the end of an exchange: the sent pieces for the next request, and the reply for the trace and the breaker. */
 export function recordReply(exchange: Exchange): void {
   const { call, recall, reply, services, thread, trace } = exchange;
-  const { seenBody } = call;
-  if (seenBody && call.content.pieces) seenBody.memo.sentPieces = call.content.pieces;
-  if (seenBody)
-    seenBody.memo.additions = {
+  const memo = call.seen?.body.memo;
+  if (memo && call.content.pieces) memo.sentPieces = call.content.pieces;
+  if (memo)
+    memo.additions = {
       hasMemories: call.request.memories !== undefined,
       hasTools: recall?.hasTools ?? false,
       isControl: call.request.isControl === true,

@@ -1,3 +1,4 @@
+import type { Role } from "../../../kernel/index.ts";
 import { finish, type Steps } from "../../../model/base/turns.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { AgentShape } from "../identity/request-kind.ts";
@@ -323,11 +324,6 @@ export interface ByteRange {
   readonly to: number;
 }
 
-/** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
-function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
-  return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
-}
-
 /**
  * Number of leading elements that both lists share, byte for byte; 0 if they are no more than `least`. A binary search,
  * since comparing is cheap and scanning is not.
@@ -340,11 +336,10 @@ function countSameElements(bytes: Buffer, from: number, like: CutBody, least: nu
     const last = ends[count - 1];
     if (!last) return true;
     const by = from - origin;
+    if (last.to + by > bytes.length) return false;
     // Differences are mostly in the last element.
-    return (
-      isSameRange(bytes, like.bytes, last, by) &&
-      isSameRange(bytes, like.bytes, { from: origin, to: last.from }, by)
-    );
+    const isSameEnd = bytes.compare(like.bytes, last.from, last.to, last.from + by, last.to + by) === 0;
+    return isSameEnd && bytes.compare(like.bytes, origin, last.from, from, last.from + by) === 0;
   };
   let same = least + 1;
   let beyond = ends.length + 1;
@@ -456,9 +451,28 @@ export interface RequestFields {
   readonly isStoredByProvider: boolean;
 }
 
+/** Facts about a message that has been read: the key of its content, and its range of list elements. */
+export interface KnownMessage {
+  readonly key: string;
+  readonly role: Role;
+  /** Index among the request's messages. */
+  readonly index: number;
+  /** Range of elements; `to` is exclusive. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A body that is kept, with its messages; `lead` is the number of leading instruction elements. */
+export interface KnownBody {
+  readonly cut: CutBody;
+  readonly lead: number;
+  readonly list: readonly KnownMessage[];
+}
+
 /** Results about a body that later bodies with the same beginning reuse. */
 interface BodyMemo {
   facts?: BodyFacts;
+  messages?: KnownBody;
   /** Elements that name compaction blocks. */
   compactionElements?: readonly number[];
   /** Elements with a cache marker. */

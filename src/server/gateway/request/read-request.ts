@@ -24,7 +24,6 @@ import { readBodyFacts, readRequestFields } from "./request-fields.ts";
 import {
   elementOf,
   findSharedMessages,
-  type KnownMessage,
   LazyMessage,
   type MessageReading,
   parseElement,
@@ -32,7 +31,7 @@ import {
   type RequestMessages,
   readMessages,
 } from "./request-messages.ts";
-import type { KnownBody, SeenBodies } from "./seen-bodies.ts";
+import type { SeenBodies } from "./seen-bodies.ts";
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
@@ -97,11 +96,7 @@ export async function parseRequest(
   const owner = `${principal} ${api.name}`;
   const list = api.messagesField;
   const turns = body.length < SMALL_BYTES ? undefined : new Turns();
-  let alike: readonly KnownBody[] = [];
-  const listAlike = (from: number) => {
-    alike = bodies.listAlike(owner, body, from);
-    return alike.map(({ cut }) => cut);
-  };
+  const listAlike = (from: number) => bodies.listAlike(owner, body, from);
   const referenced = (id: string) => {
     const item = items.find(principal, id);
     if (!item) missing.add(id);
@@ -125,12 +120,11 @@ export async function parseRequest(
       isRedacting: () => config().redact === true,
       prepareStored: services.prepareStored,
     };
-    const earlier = fields.isChained ? undefined : alike.find((one) => one.cut === plain.like);
     let messages: RequestMessages;
     if (cut.listFrom === undefined)
       messages = turns ? await readPlainInput(reading, cut, turns) : readSmallInput(reading, cut);
-    else if (!turns || body.length < LIFT_FROM_BYTES) messages = readMessages(reading, cut, earlier);
-    else messages = await readInTurns(reading, cut, turns, earlier);
+    else if (!turns || body.length < LIFT_FROM_BYTES) messages = readMessages(reading, cut);
+    else messages = await readInTurns(reading, cut, turns);
     return { api, messages, fields, facts: readBodyFacts(api, messages) };
   } catch (error) {
     throw toBodyFault(error, api, body);
@@ -223,14 +217,9 @@ interface Element {
  * Reads the messages of a large body like `readMessages`, but a few elements at a time. Only the keys of ordinary
  * messages are kept, not their parsed content; large values stay in the body.
  */
-async function readInTurns(
-  reading: MessageReading,
-  cut: CutBody,
-  turns: Turns,
-  earlier?: RequestMessages<KnownMessage>,
-): Promise<RequestMessages> {
+async function readInTurns(reading: MessageReading, cut: CutBody, turns: Turns): Promise<RequestMessages> {
   const { api } = reading;
-  const known = earlier && earlier.cut === cut.like ? findSharedMessages(api, earlier, cut) : undefined;
+  const known = reading.hasNoLead ? undefined : findSharedMessages(api, cut);
   const list: RequestMessage[] = [];
   for (const message of known?.list ?? []) list.push(new LazyMessage(reading, cut, message));
   let lead = known?.lead ?? 0;

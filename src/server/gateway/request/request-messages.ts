@@ -3,18 +3,14 @@ import type { MessageInput, Role } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Wire, WireObject } from "../../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { BodyError, type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
-
-/** Facts about a message that has been read: the key of its content, and its range of list elements. */
-export interface KnownMessage {
-  readonly key: string;
-  readonly role: Role;
-  /** Index among the request's messages. */
-  readonly index: number;
-  /** Range of elements; `to` is exclusive. */
-  readonly from: number;
-  readonly to: number;
-}
+import {
+  BodyError,
+  type ByteRange,
+  type CutBody,
+  type KnownBody,
+  type KnownMessage,
+  parseRange,
+} from "./cut-body.ts";
 
 /** A message of a request. */
 export interface RequestMessage extends KnownMessage, CallerMessage {
@@ -75,13 +71,9 @@ export function elementOf(
 }
 
 /** Reads the messages of a body. Messages shared with an earlier body are taken from it without parsing. */
-export function readMessages(
-  reading: MessageReading,
-  cut: CutBody,
-  earlier?: RequestMessages<KnownMessage>,
-): RequestMessages {
+export function readMessages(reading: MessageReading, cut: CutBody): RequestMessages {
   const { api, stored } = reading;
-  const known = earlier && earlier.cut === cut.like ? findSharedMessages(api, earlier, cut) : undefined;
+  const known = reading.hasNoLead ? undefined : findSharedMessages(api, cut);
   const parsedLead: WireObject[] = [];
   const lead = known?.lead ?? (reading.hasNoLead ? 0 : countLead(api, cut, parsedLead));
   const list: RequestMessage[] = [];
@@ -117,18 +109,16 @@ export function withMessageChanges(
 }
 
 /** A copy for keeping, with its own bytes, so that the request itself is not retained. */
-export function copyMessages(
-  { cut, lead, list }: RequestMessages,
-  bytes: Buffer,
-): RequestMessages<KnownMessage> {
+export function copyMessages({ cut, lead, list }: RequestMessages, bytes: Buffer): KnownBody {
   const { fields, listFrom, elements, memo } = cut;
   const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined, memo };
-  const known = list.map((message): KnownMessage => {
-    if (message instanceof LazyMessage) return message.known;
+  const known: KnownMessage[] = [];
+  for (const message of list) {
     const { key, role, index, from, to } = message;
-    return { key, role, index, from, to };
-  });
-  return { cut: own, lead, list: known };
+    known.push(message instanceof LazyMessage ? message.known : { key, role, index, from, to });
+  }
+  memo.messages = { cut: own, lead, list: known };
+  return memo.messages;
 }
 
 type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;
@@ -187,10 +177,13 @@ function countLead(api: Wire, cut: CutBody, parsedLead: WireObject[]): number {
 /** The messages of an earlier body that this one repeats, without one that may have grown. */
 export function findSharedMessages(
   { isMessagePerElement }: Pick<Wire, "isMessagePerElement">,
-  { lead, list }: RequestMessages<KnownMessage>,
-  cut: CutBody,
-): Pick<RequestMessages<KnownMessage>, "lead" | "list"> | undefined {
-  if (lead >= cut.same) return undefined;
-  const end = isMessagePerElement ? cut.same : cut.same - 1;
-  return { lead, list: list.filter(({ to }) => to <= end) };
+  { like, same }: CutBody,
+): Pick<KnownBody, "lead" | "list"> | undefined {
+  const earlier = like?.memo.messages;
+  if (!earlier || earlier.lead >= same) return undefined;
+  const { lead, list } = earlier;
+  const end = isMessagePerElement ? same : same - 1;
+  let count = list.length;
+  while (count > 0 && (list[count - 1] as KnownMessage).to > end) count--;
+  return { lead, list: list.slice(0, count) };
 }

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../../model/base/caches.ts";
-import { type BodyFrame, beginsLike, type CutBody, copyFrame, endsLike } from "./cut-body.ts";
-import { copyMessages, type KnownMessage, type RequestMessages } from "./request-messages.ts";
+import { type BodyFrame, beginsLike, type CutBody, copyFrame, endsLike, type KnownBody } from "./cut-body.ts";
+import { copyMessages, type RequestMessages } from "./request-messages.ts";
 
 /** Bytes at the beginning of a list by which bodies are found. */
 const HEAD_BYTES = 512;
@@ -15,9 +15,6 @@ const FRAMES_SHARE = 0.25;
 
 /** Spare capacity of a buffer, because bodies grow. */
 const GROWTH = 1.25;
-
-/** An earlier body with its messages. */
-export type KnownBody = RequestMessages<KnownMessage>;
 
 interface KeptBody {
   readonly head: string;
@@ -57,9 +54,11 @@ export class SeenBodies {
   }
 
   /** Bodies whose lists may begin like this one, the newest first; `owner` separates those of different principals. */
-  listAlike(owner: string, bytes: Buffer, listFrom: number): readonly KnownBody[] {
-    const alike = this.#byHead.get(buildHeadKey(owner, bytes, listFrom)) ?? [];
-    return alike.map(({ messages }) => messages).reverse();
+  listAlike(owner: string, bytes: Buffer, listFrom: number): readonly CutBody[] {
+    const alike: CutBody[] = [];
+    for (const { messages } of this.#byHead.get(buildHeadKey(owner, bytes, listFrom)) ?? [])
+      alike.unshift(messages.cut);
+    return alike;
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Aligner } from "../../../kernel/calls/align-messages.ts";
-import { type CachedLine, continuesLine, type LineMessage } from "../../../kernel/calls/line-cache.ts";
+import type { CachedLine, LineMessage } from "../../../kernel/calls/line-cache.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
 import {
   type EntryId,
@@ -58,7 +58,6 @@ export class MergedReplies {
 
   /** Splits joined replies of a request, so that it matches the line. */
   async split(request: RequestMessages, line: CachedLine): Promise<RequestMessages> {
-    if (continuesLine(line, request.list)) return request;
     const keyed = {
       keys: request.list.map(({ key }) => key),
       roles: request.list.map(({ role }) => role),

@@ -56,7 +56,8 @@ export class ThreadMessages {
 
   /** Splits replies that the client has joined, so that the request matches the line. */
   async split(request: RequestMessages): Promise<RequestMessages> {
-    return this.mergedReplies.split(request, await this.#conversation.readLineInTurn());
+    const line = await this.#conversation.readLineInTurn();
+    return continuesLine(line, request.list) ? request : this.mergedReplies.split(request, line);
   }
 
   /** Appends the messages of a request to the log. */
@@ -72,13 +73,18 @@ export class ThreadMessages {
       return this.#conversation.takeNewMessages(given);
     }
     const { list } = messages;
-    const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
+    const mayNote = this.#reminders.vanished.length >= MIN_NOTED && !this.#noted.has(messages);
+    const note = mayNote ? this.#reminders.findNote(list) : undefined;
     if (note !== undefined) this.#noted.set(messages, 1);
     this.#reminders.expect(list);
     this.#lastCalls ??= await this.#readLastCalls(line);
     const whole = this.getLineMessages(messages);
     const own = api.name === "google" ? whole.map(pairWithCaller) : whole;
-    const { given, align } = restoreCallIds(own, this.#lastCalls, this.#reminders.align);
+    const { align: ownAlign } = this.#reminders;
+    const { given, align } =
+      this.#lastCalls.ids.length > 0
+        ? restoreCallIds(own, this.#lastCalls, ownAlign)
+        : { given: own, align: ownAlign };
     // A conversation may begin again; a fork does not have its own messages yet.
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
     const listPlaces = places && (() => places.listOfFirst());
@@ -98,7 +104,8 @@ export class ThreadMessages {
 
   /** Number of final messages of a request that look like reminders that the client will not repeat. */
   countReminders({ list }: RequestMessages): number {
-    return this.#reminders.countSimilar(list) >= MIN_LEARNED ? 1 : 0;
+    const hasLearned = this.#reminders.vanished.length >= MIN_LEARNED;
+    return hasLearned && this.#reminders.countSimilar(list) >= MIN_LEARNED ? 1 : 0;
   }
 
   /** Records a complete reply and its stored form; undefined for a reply that says nothing. */
@@ -155,7 +162,8 @@ interface RequestEnd {
  * notes.
  */
 class Reminders {
-  #vanished: readonly ReminderMark[] = [];
+  /** The marks of messages that left the line, the newest first. */
+  vanished: readonly ReminderMark[] = [];
   /** The end of the last request, if it may have been a reminder. */
   #end: RequestEnd | undefined;
   #next: RequestEnd | undefined;
@@ -167,7 +175,7 @@ class Reminders {
     this.#next = mark && { key: (messages.at(-1) as RequestMessage).key, mark };
     const kept = this.#end && messages.findLast(({ key }) => key === this.#end?.key);
     // A client that keeps one reminder may keep the next.
-    if (kept && kept !== messages.at(-1)) this.#vanished = [];
+    if (kept && kept !== messages.at(-1)) this.vanished = [];
   }
 
   /** Compares a line with a request, and records a reminder that has vanished. */
@@ -179,7 +187,7 @@ class Reminders {
     });
     const [place] = alignment.type === "drop" && alignment.places.length === 1 ? alignment.places : [];
     if (place !== undefined && this.#end && line.keys[place] === this.#end.key) {
-      this.#vanished = [this.#end.mark, ...this.#vanished].slice(0, MIN_NOTED);
+      this.vanished = [this.#end.mark, ...this.vanished].slice(0, MIN_NOTED);
       this.#end = undefined;
     }
     return alignment;
@@ -195,8 +203,8 @@ class Reminders {
 
   /** Number of vanished reminders that the last message of a request resembles. */
   countSimilar(messages: readonly RequestMessage[]): number {
-    const mark = this.#vanished.length > 0 ? findMark(messages) : undefined;
-    return mark ? countSimilarReminders(this.#vanished, mark) : 0;
+    const mark = this.vanished.length > 0 ? findMark(messages) : undefined;
+    return mark ? countSimilarReminders(this.vanished, mark) : 0;
   }
 }
 

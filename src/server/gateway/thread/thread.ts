@@ -172,7 +172,8 @@ class RequestProgress {
 
   /** Records a request whose reply is pending. */
   recordRequest({ list }: RequestMessages): void {
-    const { length } = list.filter(({ isWithNext }) => !isWithNext);
+    let length = 0;
+    for (const { isWithNext } of list) if (!isWithNext) length++;
     const isAgain = !this.#wasDelivered && length >= this.requestLength;
     this.#brokenLength = isAgain ? (this.#brokenLength ?? this.requestLength) : undefined;
     this.requestLength = length;
@@ -241,10 +242,6 @@ export function nameMessages(messages: readonly RequestMessage[]): readonly stri
   });
 }
 
-const BYTES_PER_TOKEN = 10;
-/** An edited window keeps lines and facts of the messages it left out. */
-const BYTES_PER_EDITED_TOKEN = 40;
-
 /** Instructions of a request, and the response that they are stored with. */
 interface StoredLead {
   readonly key: string;
@@ -264,13 +261,10 @@ class SentRequests {
   readonly hopeless = new HopelessRequests();
   /** The instructions of the requests, as last stored with a response. */
   storedLead: StoredLead | undefined;
+  /** The text of the last reply, because the next request may show that it was a summary. */
+  reply: string | undefined;
   /** Approximate memory of the window. */
   windowBytes = 0;
-
-  /** Records the size of the window. */
-  recordWindowSize(tokens: number, isEdited: boolean): void {
-    this.windowBytes = tokens * (isEdited ? BYTES_PER_EDITED_TOKEN : BYTES_PER_TOKEN);
-  }
 }
 
 /** A request this much smaller than a refused one is worth repairing again. */
