@@ -171,7 +171,7 @@ export function diagnoseCache(track: CacheTrack, request: CacheRequest): CacheDi
   const promptTokens = countPromptTokens(usage);
   const ttlMs = findTtl(track, request);
   const nothing = { expectedTokens: 0, missedTokens: 0, ttlMs };
-  if (isSilent(usage) || !(promptTokens > 0)) return { state: "unreported", ...nothing };
+  if (!reportsCache(usage)) return { state: "unreported", ...nothing };
   const own = track.targets.get(nameTarget(request));
   const base = own ?? track.latest;
   if (!base) return { state: "first", ...nothing };
@@ -207,8 +207,8 @@ export function diagnoseCache(track: CacheTrack, request: CacheRequest): CacheDi
 
 /** Adds a request to the track of its conversation. */
 export function followCache(track: CacheTrack, request: CacheRequest): CacheTrack {
+  if (!reportsCache(request.usage)) return track;
   const promptTokens = countPromptTokens(request.usage);
-  if (isSilent(request.usage) || !(promptTokens > 0)) return track;
   const { look: _, own: __, logged: ___, ...kept } = request;
   const latest = {
     ...kept,
@@ -420,8 +420,10 @@ function nameTarget({ model, sent }: CacheRequest): string {
   return `${model ?? ""} ${sent?.key ?? ""}`;
 }
 
-function isSilent({ cacheReadTokens, cacheWriteTokens }: Usage): boolean {
-  return cacheReadTokens === undefined && cacheWriteTokens === undefined;
+/** True if a provider tells how much of a prompt it cached; other requests are never compared. */
+export function reportsCache(usage: Usage): boolean {
+  const isSilent = usage.cacheReadTokens === undefined && usage.cacheWriteTokens === undefined;
+  return !isSilent && countPromptTokens(usage) > 0;
 }
 
 /** The shortest prompt that the provider of a model caches. */

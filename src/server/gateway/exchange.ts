@@ -1,4 +1,4 @@
-import type { Incoming } from "./door/incoming.ts";
+import type { Incoming } from "./door/read-body.ts";
 import type { Services } from "./exchange/services.ts";
 import { keepRecallTools, prepareRecall } from "./recall/recall-turn.ts";
 import { beginExchange } from "./reception/begin-exchange.ts";
@@ -30,7 +30,7 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   if (!exchange) return forwardUnchanged(incoming, services, true);
   if (exchange.call.request.edits && (await answerWithSummary(exchange))) return;
   try {
-    exchange.recall = await prepareRecall(exchange);
+    if (exchange.mayRecall) exchange.recall = await prepareRecall(exchange);
     const result = await sendUntilAccepted(exchange);
     const { plan } = exchange.call.content.fitted ?? {};
     if (plan) await announceEdit(exchange, plan);

@@ -309,7 +309,9 @@ class AnthropicAssembly extends ReplyAssembly {
     }
     if (!Array.isArray(body.content)) return;
     this.#head = body;
-    this.#body = toArray(body.content).flatMap<WireObject>((block) => toObject(block) ?? []);
+    const blocks: WireObject[] = [];
+    for (const block of body.content) if (toObject(block)) blocks.push(block);
+    this.#body = blocks;
     this.stopReason = toText(body.stop_reason);
     this.#addUsage(body.usage);
     this.isComplete = true;

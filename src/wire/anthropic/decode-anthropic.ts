@@ -41,7 +41,7 @@ export function decodeAnthropicElement(marked: WireObject): MessageInput {
 
 /** Decodes one message; fields other than `known` go into its meta. */
 export function decodeAnthropicMessage(message: WireObject, known: readonly string[]): MessageInput {
-  const { parts, extras } = decodeAnthropicBlocks(message.content, ANTHROPIC_NAME);
+  const { parts, extras } = decodeBlockContent(message.content, ANTHROPIC_NAME, decodeBlock);
   const model = toText(message.model);
   const rest = omitFields(message, known);
   const role = toRole(message.role, parts);
@@ -74,7 +74,8 @@ export function isCompleteBlock(block: WireObject): boolean {
 function toRole(role: unknown, parts: readonly PartInput[]): Role {
   if (role === "assistant") return "assistant";
   if (role === "system" || role === "developer") return "system";
-  return parts.length > 0 && parts.every(({ type }) => type === "tool-result") ? "tool" : "user";
+  const isAnswer = parts[0]?.type === "tool-result" && parts.every(({ type }) => type === "tool-result");
+  return isAnswer ? "tool" : "user";
 }
 
 /** Fields of the blocks that parts represent. */

@@ -13,13 +13,14 @@ import {
   followCache,
   HOUR_TTL_MS,
   type OwnChange,
+  reportsCache,
   SHORT_TTL_MS,
 } from "../../cache/diagnose-cache.ts";
 import { chooseTtlMs, PauseSample } from "../../cache/pauses.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import type { Incoming } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
+import type { Incoming } from "../door/read-body.ts";
 import { listOwnSessions, listSessionPrefixes } from "../identity/index.ts";
 import { findMarkers } from "../outgoing/cache-markers.ts";
 import { type ByteChange, spliceBody } from "../outgoing/outgoing-body.ts";
@@ -146,8 +147,10 @@ export class CacheWatch {
       at: sentAt,
       model: report.model,
       usage: report.usage,
-      own: listOwnChanges(exchange),
-      ...buildPrints(exchange, body, this.#deps.env),
+      ...(reportsCache(report.usage) && {
+        own: listOwnChanges(exchange),
+        ...buildPrints(exchange, body, this.#deps.env),
+      }),
     };
     const diagnosis = diagnoseCache(track, request);
     const { latest } = track;

@@ -11,7 +11,7 @@ import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { Wire, WireName } from "../../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { SharedStates } from "../limits/shared-states.ts";
 import type { ByteRange } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
@@ -261,19 +261,14 @@ export class ModelLimits {
   }
 
   getLimits(bound: LimitedRequest, thresholdPercent: number): TokenLimits {
-    const { upstream, model, isMillion } = bound;
+    const { upstream, model, clientModel, isMillion } = bound;
     const { limit = Number.POSITIVE_INFINITY, countsOutput } = this.getLearned(bound) ?? {};
     const window = Math.min(upstream.window ?? this.getWindow(model, isMillion), limit);
-    const threshold = Math.floor((this.getClientWindow(bound) * thresholdPercent) / 100);
+    const threshold = Math.floor((this.getWindow(clientModel, isMillion) * thresholdPercent) / 100);
     return { window, threshold, ...(countsOutput && { isOutputCounted: true }) };
   }
 
-  /** The window that a client assumes, which it looks up by its own name for the model. */
-  getClientWindow({ clientModel, isMillion }: Pick<LimitedRequest, "clientModel" | "isMillion">): number {
-    return this.getWindow(clientModel, isMillion);
-  }
-
-  /** The window of a model, or its long window if `isMillion`. */
+  /** The window of a model, or its long window if `isMillion`; a client assumes that of its own name for the model. */
   getWindow(model: string, isMillion = false): number {
     const isGiven = this.#models()[model]?.window !== undefined;
     return this.#kernel.modelFacts(isMillion && !isGiven ? `${model}[1m]` : model).window;

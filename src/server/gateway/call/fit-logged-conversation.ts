@@ -37,7 +37,7 @@ export async function fitLoggedConversation(
     taken.release();
     return undefined;
   }
-  if (isMissing) thread.marks.recordProviderMemory(false);
+  if (isMissing) thread.marks.forgotten++;
   const fitted = await window.fit({ signal });
   // If an overflowed window seems to fit, the estimate is too low.
   const smaller = isOverflow && !fitted.plan ? await window.heal(failure) : undefined;

@@ -27,7 +27,9 @@ interface ReplyPlace {
   toStored(message: MessageInput, isWhole: boolean): Promise<MessageInput>;
   /** Stores the reply after the message that it answers; at its end together with its usage. */
   append(recorder: ReplyRecorder, isEnd: boolean): Promise<void>;
-  /** Stores the usage, unless it was stored with the reply; the final step of a reply. */
+  /** The usage, once it is stored. */
+  readonly reported: UsageBody | undefined;
+  /** Stores the usage that was not stored with the reply; the final step of a reply. */
   report(reader: ReplyReader): Promise<void>;
 }
 
@@ -94,9 +96,10 @@ export class ReplyRecorder {
 
   /** Ends the reply, complete or not; its content so far stays. Idempotent. */
   end(): Promise<void> {
-    this.#ended ??= this.#append(true).then(() =>
-      this.#place.report(this.reader).finally(this.hooks.onReported),
-    );
+    this.#ended ??= this.#append(true).then(async () => {
+      if (this.#place.reported) await this.hooks.onReported?.();
+      else await this.#place.report(this.reader).finally(this.hooks.onReported);
+    });
     return this.#ended;
   }
 

@@ -234,7 +234,7 @@ export class ThreadCall {
     const { isWhole, reader, hooks } = recorder;
     this.#change("answer", isWhole);
     // The reply may answer a request that could not be repaired before.
-    if (isWhole) this.thread.sent.hopeless.forget();
+    if (isWhole) this.thread.sent.hopeless.refused = undefined;
     const appended = this.thread.conversation.runInTurn(() => this.#store(recorder, isEnd));
     const { responseId } = reader;
     const named = responseId !== undefined && hooks.name?.(responseId, appended, reader.items?.() ?? []);
@@ -264,7 +264,7 @@ export class ThreadCall {
     if (!isWhole) return undefined;
     await messages.recordReply(reply, message);
     // A complete reply shows how much of the conversation the provider stores.
-    if (!isFromLog) marks.recordProviderMemory(true);
+    if (!isFromLog) marks.forgotten = 0;
     else if (this.request.chain?.isWhole === "perhaps") await marks.set({ isOurs: true });
     if (usage) {
       this.reported = usage as Entry<UsageBody>;
@@ -306,9 +306,8 @@ export class ThreadCall {
     return whole.fitted;
   }
 
-  /** Stores the usage, unless it was stored with the reply; the final step of a reply. */
+  /** Stores the usage that was not stored with the reply; the final step of a reply. */
   async report(reader: ReplyReader): Promise<void> {
-    if (this.reported) return;
     await this.thread.conversation.runInTurn(async () => {
       const report = this.#describeUsage(reader, reader.message());
       if (report) this.reported = await this.#window.report(report);
@@ -376,10 +375,9 @@ function appendRequest(thread: Thread, callRequest: CallRequest): Promise<Placed
 }
 
 /** Records the sizes of a request without and with edits. A dry run sends the request without them. */
-export function traceCall(trace: Trace, { content, healed, request: callRequest }: ThreadCall): void {
+export function traceCall(trace: Trace, { content, request }: ThreadCall): void {
   const { fitted } = content;
-  if (callRequest.isDryRun) trace.isDryRun = true;
-  if (healed > 0) trace.healed = healed;
+  if (request.isDryRun) trace.isDryRun = true;
   if (!fitted) return;
   trace.tokensBefore = Math.round(fitted.uneditedTokens);
   trace.tokensAfter = Math.round(fitted.tokens);

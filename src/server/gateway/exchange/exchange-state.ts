@@ -3,7 +3,7 @@ import type { Hit } from "../../../kernel/index.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { ReplyRecorder } from "../call/reply-recorder.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
@@ -25,6 +25,8 @@ export interface Exchange extends Disposable {
   readonly memorySearch: MemorySearch | undefined;
   readonly memories: RequestMemories | undefined;
   readonly span: CallSpan | undefined;
+  /** True if recall may add something to the request. */
+  readonly mayRecall: boolean;
   /** True if the gateway asks for the usage of a stream whose client does not. */
   asksUsage: boolean;
   recall: RequestRecall | undefined;

@@ -65,16 +65,18 @@ export function applyReply(
   { key, requestedAt: askedAt, repliedAt: now }: RepeatableRequest,
   limits: LoopLimits,
 ): LoopState {
-  const known = state.answered.find((one) => one.key === key)?.at ?? [];
+  let known: readonly number[] = [];
+  const others: { readonly key: string; readonly at: readonly number[] }[] = [];
+  for (const one of state.answered) {
+    if (one.key === key) known = one.at;
+    else if (now - (one.at.at(-1) ?? 0) < limits.withinMs) others.push(one);
+  }
   // A loop sends one request at a time; a client that asks again before the last reply wants several replies.
   // Replies of other gateways may be reported late.
   const [earlier, later] = [known.filter((one) => one <= now), known.filter((one) => one > now)];
   const isStep = askedAt >= (earlier.at(-1) ?? 0);
   const counted = isStep ? filterRecent(earlier, now, limits) : [];
   const at = [...counted, now, ...later].slice(-limits.requests - 1);
-  const others = state.answered.filter(
-    (one) => one.key !== key && now - (one.at.at(-1) ?? 0) < limits.withinMs,
-  );
   const next = { ...state, answered: [...others, { key, at }].slice(-MAX_KEYS) };
   return at.length > limits.requests ? stopLoop(next, "request", at, now, limits) : next;
 }

@@ -1,4 +1,4 @@
-import { type MessageInput, parseEntryId, type Session, type SessionId } from "../../../kernel/index.ts";
+import { type MessageInput, parseEntryId, type SessionId } from "../../../kernel/index.ts";
 import { getMessageText } from "../identity/request-kind.ts";
 import type { Thread } from "../thread/thread.ts";
 
@@ -47,7 +47,7 @@ export class ClientSummaries {
 
   /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
   findReply(thread: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
-    const text = thread.sent.reply;
+    const text = thread.meta.kind === "main" ? thread.messages.lastReply : undefined;
     if (text === undefined || text.length < MIN_REPLY || text.length > MAX_REPLY) return undefined;
     const messages = opening();
     const index = findSummaryIndex(text, messages);
@@ -57,7 +57,7 @@ export class ClientSummaries {
   /** Forgets the summaries of a conversation whose client continues with one of them. */
   remove(thread: Thread): void {
     this.#summaries = this.#summaries.filter(({ session }) => session !== thread.session.id);
-    thread.sent.reply = undefined;
+    thread.messages.lastReply = undefined;
   }
 }
 /** A client's own summary of a conversation, with which the client continues. */
@@ -87,19 +87,10 @@ export async function linkSummary({ text, thread }: ClientSummary, client: strin
     client,
   );
   await session.overlays.revert(seq);
-  await noteSummary(session, client, line.length, seq);
-  thread.conversation.recordCompaction();
-}
-
-async function noteSummary(
-  session: Session,
-  client: string,
-  messageCount: number,
-  seq: number,
-): Promise<void> {
   await session.note(
-    `${client} compacted ${messageCount} messages by itself and goes on with its summary; expand #${seq} to read them.`,
+    `${client} compacted ${line.length} messages by itself and goes on with its summary; expand #${seq} to read them.`,
   );
+  thread.conversation.recordCompaction();
 }
 
 /** A summary stands near the beginning of the conversation that continues from it. */

@@ -8,7 +8,7 @@ import {
 } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireFault } from "../../../wire/wire.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import {
   buildOpeningKey,
   detectClient,
@@ -107,25 +107,19 @@ export async function findThread(
  */
 function listEnds(messages: readonly RequestMessage[]): readonly MessageInput[] {
   const isAnswer = messages.at(-1)?.role === "tool";
-  const ends: MessageInput[] = [];
-  for (const [index, message] of messages.entries()) {
-    const { role } = message;
+  return messages.map((message, index) => {
     const isEnd = index < END_MESSAGES || index >= messages.length - END_MESSAGES;
+    if (!isEnd || isAnswer) return { role: message.role };
     let known: readonly PartInput[] | undefined;
-    ends.push(
-      !isEnd || isAnswer
-        ? { role }
-        : {
-            role,
-            get parts() {
-              const { text, parts = [] } = known ? { parts: known } : briefOf(message);
-              known ??= text === undefined ? parts : [{ type: "text", text }, ...parts];
-              return known;
-            },
-          },
-    );
-  }
-  return ends;
+    return {
+      role: message.role,
+      get parts() {
+        const { text, parts = [] } = known ? { parts: known } : briefOf(message);
+        known ??= text === undefined ? parts : [{ type: "text", text }, ...parts];
+        return known;
+      },
+    };
+  });
 }
 
 function briefOf(message: RequestMessage): MessageInput {

@@ -404,9 +404,10 @@ export class Threads {
   ): Thread {
     const { kernel, stored, prepareStored } = this.#deps;
     const isNamed = caller.explicit !== undefined;
-    const onReply = (text: string) => this.#recordReply(thread, text, caller, parent);
+    const isRead = meta.kind === "compaction" || meta.kind === "title";
+    const onReply = isRead ? (text: string) => this.#recordReply(meta.kind, text, caller, parent) : undefined;
     const { blobs } = kernel;
-    const thread: Thread = new Thread({ session, meta, isNamed, blobs, stored, prepareStored, onReply });
+    const thread = new Thread({ session, meta, isNamed, blobs, stored, prepareStored, onReply });
     const { sizeBytes } = thread;
     const earlier = this.#open.get(session.id);
     // Its session was deleted while it was open.
@@ -453,14 +454,13 @@ export class Threads {
     }
   }
 
+  /** Records a summary or a title that a client has got. */
   async #recordReply(
-    thread: Thread,
+    kind: ThreadKind,
     text: string,
     caller: CallerIdentity,
     parent: SessionId | undefined,
   ): Promise<void> {
-    const { kind } = thread.meta;
-    if (kind === "main") thread.sent.reply = text;
     if (kind === "compaction") this.#summaries.add(buildSummaryOwner(caller), text, parent);
     if (kind === "title" && caller.explicit !== undefined && parent !== undefined)
       await this.#storeTitle(text, parent);

@@ -6,7 +6,7 @@ import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { CallContent } from "../call/call-content.ts";
 import type { GatewayConfig, RecallOffer } from "../config/config.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { type CutBody, fieldValue } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";

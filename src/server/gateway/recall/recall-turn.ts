@@ -20,12 +20,6 @@ import { findShownContent } from "./shown-content.ts";
  * The context may only use the room left in the window.
  */
 export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
-  const { api, isControl, context, chain, frame } = exchange.call.request;
-  if (isControl || api.isSentUnchanged) return undefined;
-  const { memoryTool } = exchange.services.config();
-  const hasContext = exchange.memorySearch !== undefined || context !== undefined;
-  const hasTools = frame.recallTools !== undefined || frame.laterTools !== undefined;
-  if (!hasContext && !hasTools && !chain?.hidden && memoryTool !== "serve") return undefined;
   return createRecall(exchange, await chooseContext(exchange));
 }
 

@@ -13,7 +13,7 @@ import { applyControl, buildCallRequest } from "../call/build-call-request.ts";
 import { readCompactedRequest } from "../call/compacted-request.ts";
 import { ThreadCall, traceCall } from "../call/thread-call.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { Exchange, MemorySearch } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
@@ -97,7 +97,7 @@ async function beginCall(
   target: Target,
   incoming: Incoming,
   services: Services,
-): Promise<Pick<Exchange, "call" | "memorySearch" | "memories" | "span">> {
+): Promise<Pick<Exchange, "call" | "memorySearch" | "memories" | "span" | "mayRecall">> {
   const { principal, trace } = incoming;
   const received = buildCallRequest(request, target, incoming, services);
   const compacted = received.compactions && (await readCompactedRequest(received, principal, services));
@@ -152,7 +152,11 @@ async function beginCall(
       // All memories join the system prompt if the provider must read the prompt again anyway.
       const isReadAgain = (fitted?.plan && violations.length === 0) || fitted?.cache === "cold";
       const placed = isReadAgain && memories?.gather ? await memories.gather() : memories;
-      return { call, memorySearch, memories: placed, span };
+      const hasTools = callRequest.frame.recallTools || callRequest.frame.laterTools;
+      const hasAdditions =
+        memorySearch || context || hasTools || chain?.hidden || config.memoryTool === "serve";
+      const mayRecall = Boolean(hasAdditions) && !own.isControl && !api.isSentUnchanged;
+      return { call, memorySearch, memories: placed, span, mayRecall };
     } catch (error) {
       if (span) endSpan(span, trace);
       throw error;

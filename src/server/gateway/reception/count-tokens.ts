@@ -1,7 +1,7 @@
 import { getWire } from "../../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { Services } from "../exchange/services.ts";
 import { type BodyChanges, buildOutgoingBody, countBytes } from "../outgoing/outgoing-body.ts";
 import { buildPlainPieces, isExtension, repeatSentPieces } from "../outgoing/outgoing-pieces.ts";

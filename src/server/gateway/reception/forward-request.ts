@@ -5,7 +5,7 @@ import { toArray, toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import type { UpstreamConfig } from "../config/config.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { Services } from "../exchange/services.ts";
 import { findThread } from "../lookup/find-thread.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";

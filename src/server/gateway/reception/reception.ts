@@ -8,7 +8,6 @@ import type { WireFault, WireName } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import { sendJson, toErrorReply } from "../../api/jobs/index.ts";
 import { type Admission, type AdmittedRequest, admit } from "../door/admit.ts";
-import { createClientSignal, type Incoming } from "../door/incoming.ts";
 import {
   KnownPeers,
   lookUpPerson,
@@ -16,7 +15,15 @@ import {
   type Principal,
   TokenWatch,
 } from "../door/principal.ts";
-import { ByteShare, discardBody, HeldBytes, readRequestBody, Semaphore } from "../door/read-body.ts";
+import {
+  ByteShare,
+  createClientSignal,
+  discardBody,
+  HeldBytes,
+  type Incoming,
+  readRequestBody,
+  Semaphore,
+} from "../door/read-body.ts";
 import { type RequestHead, readRequestHead } from "../door/request-head.ts";
 import type { Services } from "../exchange/services.ts";
 import { runExchange } from "../exchange.ts";
@@ -233,7 +240,8 @@ export class Reception {
       }
       if (read.type === "refused") throw new FaultError(read.fault);
       const { target } = admission;
-      const principal = await completePerson(admission.principal, this.#deps);
+      const complete = await this.#deps.formerPeople.complete(admission.principal);
+      const principal = token === undefined ? complete : await completePerson(complete, token, this.#deps);
       let { body, raw } = read;
       if (readConverse && route.type === "api") raw = body = readConverse(request, body, route.model ?? "");
       const isExchange = route.type === "api" && route.action === "create";
@@ -342,23 +350,15 @@ export class Reception {
   }
 }
 
-/** Dependencies of `completePerson`. */
-interface PersonDeps {
-  readonly services: Services;
-  readonly formerPeople: FormerPeople;
-  readonly onError: (error: unknown) => void;
-}
-
-/** The principal with former ids, and for a token of the configuration with the store's person of its name. */
+/** The principal of a token; that of a token of the configuration with the store's person of its name. */
 async function completePerson(
   principal: Principal,
-  { formerPeople, services, onError }: PersonDeps,
+  token: string,
+  { services, onError }: Pick<ReceptionDeps, "services" | "onError">,
 ): Promise<Principal> {
-  const complete = await formerPeople.complete(principal);
-  const { token, person } = principal;
-  if (token === undefined || person || !(await services.spending.state.isInUse())) return complete;
+  if (principal.person || !(await services.spending.state.isInUse())) return principal;
   const found = await services.kernel.team.find(token).catch(onError);
-  return found ? { ...complete, person: found } : complete;
+  return found ? { ...principal, person: found } : principal;
 }
 
 /** Sends an error in the form of the API that was asked, and reads the rest of the request away. */

@@ -15,7 +15,7 @@ import { FaultError } from "../../../wire/fault-error.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { ReplyReader } from "../../../wire/wire.ts";
 import { traceReply } from "../call/thread-call.ts";
-import { isClientGone } from "../door/incoming.ts";
+import { isClientGone } from "../door/read-body.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily, toWallClock } from "../limits/loop-states.ts";
 import { formatAdvice, formatAnnouncement } from "../observe/gateway-log.ts";

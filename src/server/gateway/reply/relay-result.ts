@@ -50,7 +50,8 @@ async function prepareReply(
 ): Promise<ReplyRelay> {
   // Edits and additions must not make a client believe that its own window is full.
   const isChanged = call.isEditable || recall !== undefined;
-  const maxTokens = isChanged ? services.modelLimits.getClientWindow(target) : undefined;
+  const { clientModel, isMillion } = target;
+  const maxTokens = isChanged ? services.modelLimits.getWindow(clientModel, isMillion) : undefined;
   const text = call.request.edits && findNewSummary(call);
   const { last } = call.content;
   const isShown = text !== undefined && last !== undefined;

@@ -104,6 +104,7 @@ async function repairRequest(
   if (await call.repair(failure, modelLimits.getLimits(target, config().threshold))) {
     if (call.content.fitted?.maxOutputTokens !== undefined) modelLimits.learnOutputCounts(target);
     traceCall(trace, call);
+    if (call.healed > 0) trace.healed = call.healed;
     return true;
   }
   if (elements) call.setExtraTokens(recall?.countTokens() ?? 0);

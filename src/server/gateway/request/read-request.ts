@@ -4,7 +4,7 @@ import { FaultError } from "../../../wire/fault-error.ts";
 import type { DecodedMessage, Wire, WireObject } from "../../../wire/wire.ts";
 import { getEndpointWire } from "../../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import {
   BodyError,

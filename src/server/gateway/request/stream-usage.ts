@@ -1,5 +1,5 @@
 import { parseObject, toArray, toObject } from "../../../wire/fields.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { SpendingServices } from "../limits/request-spending.ts";
 import { parseRange } from "./cut-body.ts";
 import type { ParsedRequest } from "./read-request.ts";

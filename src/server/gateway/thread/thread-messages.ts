@@ -24,7 +24,7 @@ interface ThreadMessagesDeps {
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreMessage" | "restoreReadable">;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
-  readonly onReply: (text: string) => Promise<void>;
+  readonly onReply: ((text: string) => Promise<void>) | undefined;
 }
 
 /** The way of a thread's messages and replies to its log. */
@@ -38,6 +38,8 @@ export class ThreadMessages {
   readonly prepareStored: ThreadMessagesDeps["prepareStored"];
   readonly toStored: ThreadMessagesDeps["stored"];
   readonly #onReply: ThreadMessagesDeps["onReply"];
+  /** The text of the last reply, because the next request may show that it was a summary. */
+  lastReply: string | undefined;
   /** The calls of the last reply, once they are known. */
   #lastCalls: LoggedCalls | undefined;
   readonly #reminders = new Reminders();
@@ -80,11 +82,9 @@ export class ThreadMessages {
     this.#lastCalls ??= await this.#readLastCalls(line);
     const whole = this.getLineMessages(messages);
     const own = api.name === "google" ? whole.map(pairWithCaller) : whole;
-    const { align: ownAlign } = this.#reminders;
-    const { given, align } =
-      this.#lastCalls.ids.length > 0
-        ? restoreCallIds(own, this.#lastCalls, ownAlign)
-        : { given: own, align: ownAlign };
+    const plain = { given: own, align: this.#reminders.align };
+    const hasCalls = this.#lastCalls.ids.length > 0;
+    const { given, align } = hasCalls ? restoreCallIds(own, this.#lastCalls, plain.align) : plain;
     // A conversation may begin again; a fork does not have its own messages yet.
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
     const listPlaces = places && (() => places.listOfFirst());
@@ -109,9 +109,10 @@ export class ThreadMessages {
   }
 
   /** Records a complete reply and its stored form; undefined for a reply that says nothing. */
-  recordReply(reply: MessageInput | undefined, stored: MessageInput | undefined): Promise<void> {
+  async recordReply(reply: MessageInput | undefined, stored: MessageInput | undefined): Promise<void> {
     if (reply && stored) this.#lastCalls = { key: getMessageKey(stored), ids: listCallIds(reply) };
-    return this.#onReply(getMessageText(reply));
+    this.lastReply = getMessageText(reply);
+    await this.#onReply?.(this.lastReply);
   }
 
   /** The calls of the last reply, which an earlier process or another one has stored. */

@@ -46,7 +46,7 @@ interface ThreadDeps {
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Called with the text of each complete reply. */
-  readonly onReply: (text: string) => Promise<void>;
+  readonly onReply: ((text: string) => Promise<void>) | undefined;
 }
 
 /** One conversation of a client, and the session that stores it. */
@@ -261,8 +261,6 @@ class SentRequests {
   readonly hopeless = new HopelessRequests();
   /** The instructions of the requests, as last stored with a response. */
   storedLead: StoredLead | undefined;
-  /** The text of the last reply, because the next request may show that it was a summary. */
-  reply: string | undefined;
   /** Approximate memory of the window. */
   windowBytes = 0;
 }
@@ -275,24 +273,20 @@ const MIN_REPAIRS = 3;
 
 /** Remembers the smallest request of a thread that was finally refused as too long, until one succeeds. */
 class HopelessRequests {
-  #refused: { readonly model: string; readonly bytes: number } | undefined;
+  /** The smallest refused request since the last success. */
+  refused: { readonly model: string; readonly bytes: number } | undefined;
 
   /** True if a request is not much smaller than one that could not be repaired. */
   covers({ messages, frame }: CallRequest): boolean {
-    const { model, bytes } = this.#refused ?? {};
+    const { model, bytes } = this.refused ?? {};
     return bytes !== undefined && model === frame.model && messages.cut.bytes.length > bytes * MAX_SHARE;
   }
 
   /** Records a request that was refused after `repairs`. */
   record({ messages, frame: { model } }: CallRequest, repairs: number): void {
     if (repairs < MIN_REPAIRS) return;
-    const known = this.#refused?.model === model ? this.#refused.bytes : Number.POSITIVE_INFINITY;
-    this.#refused = { model, bytes: Math.min(known, messages.cut.bytes.length) };
-  }
-
-  /** Clears the record after a successful request. */
-  forget(): void {
-    this.#refused = undefined;
+    const known = this.refused?.model === model ? this.refused.bytes : Number.POSITIVE_INFINITY;
+    this.refused = { model, bytes: Math.min(known, messages.cut.bytes.length) };
   }
 }
 
@@ -387,7 +381,8 @@ class ThreadMarks {
   meta: ThreadMeta;
   /** The metadata of the session that `meta` was read from. */
   #storedMeta: SessionRecord["meta"];
-  #forgotten = 0;
+  /** Number of consecutive responses that a request continued, but the provider did not know. */
+  forgotten = 0;
 
   constructor(session: Session, meta: ThreadMeta) {
     this.#session = session;
@@ -423,11 +418,6 @@ class ThreadMarks {
 
   /** True if the provider does not store the whole conversation, so that every request must contain it. */
   get isOurs(): boolean {
-    return this.meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
-  }
-
-  /** Records whether the provider knew the response that a request continued. */
-  recordProviderMemory(wasKnown: boolean): void {
-    this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
+    return this.meta.isOurs === true || this.forgotten >= MAX_UNKNOWN_RESPONSES;
   }
 }

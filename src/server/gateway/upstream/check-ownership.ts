@@ -1,6 +1,6 @@
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { PersonIds } from "../identity/person-ids.ts";
 import type { ReferencedItems } from "../request/referenced-items.ts";
 import type { ResponseIds } from "../thread/response-ids.ts";

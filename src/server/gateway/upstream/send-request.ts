@@ -1,7 +1,7 @@
 import type { IncomingMessage, InformationEvent, ServerResponse } from "node:http";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
-import type { Incoming } from "../door/incoming.ts";
+import type { Incoming } from "../door/read-body.ts";
 import type { CallSpan, Spans } from "../observe/spans.ts";
 import type { Trace } from "../observe/trace.ts";
 import { countBytes } from "../outgoing/outgoing-body.ts";

@@ -3,8 +3,8 @@ import { FaultError } from "../../../wire/fault-error.ts";
 import type { WireFault, WireName } from "../../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import { CHATGPT, VERTEX } from "../config/well-known-upstreams.ts";
-import type { Incoming } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
+import type { Incoming } from "../door/read-body.ts";
 import { quoteSafely } from "../door/request-head.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 

@@ -1,7 +1,7 @@
 import { ByteCollector } from "../../../../model/base/byte-collector.ts";
 import { AwsFrameSplitter, readFrameEvent } from "../../../../wire/bedrock/aws-frames.ts";
 import type { Wire, WireEvent } from "../../../../wire/wire.ts";
-import type { Incoming } from "../../door/incoming.ts";
+import type { Incoming } from "../../door/read-body.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { readUpstreamBody } from "../../upstream/send-upstream.ts";
@@ -15,6 +15,7 @@ import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
  * that continues for longer is ended, so that the provider stops writing it.
  */
 const READ_ON = { ms: 1_000, bytes: 1_024 * 1_024 };
+const EVENT_STREAM = /^\s*text\/event-stream\b/i;
 /** The type of a stream in Amazon's binary frames. */
 const AWS_STREAM = /^\s*application\/vnd\.amazon\.eventstream\b/i;
 
@@ -28,8 +29,9 @@ export async function relayReply(
   const { response, signal } = incoming;
   const { idleMs, maxBodyBytes } = services.config().limits;
   trace.status = answer.status;
-  const isFramed = AWS_STREAM.test(findRawHeader(answer.rawHeaders, "content-type") ?? "");
-  const isStream = isFramed || isEventStream(answer.rawHeaders);
+  const type = findRawHeader(answer.rawHeaders, "content-type") ?? "";
+  const isFramed = AWS_STREAM.test(type);
+  const isStream = isFramed || EVENT_STREAM.test(type);
   try {
     if (!isStream && reply.maxTokens !== undefined) return await relayWholeBody(exchange, reply, answer);
     const afterwards = request.api.createReader();
@@ -66,7 +68,7 @@ export async function relayReply(
 
 /** True for an event stream. */
 export function isEventStream(rawHeaders: RawHeaders): boolean {
-  return /^\s*text\/event-stream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? "");
+  return EVENT_STREAM.test(findRawHeader(rawHeaders, "content-type") ?? "");
 }
 
 function buildStreamOptions(

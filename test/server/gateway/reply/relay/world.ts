@@ -3,7 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-import { createClientSignal } from "../../../../../src/server/gateway/door/incoming.ts";
+import { createClientSignal } from "../../../../../src/server/gateway/door/read-body.ts";
 import {
   type RelayOptions,
   type RelayResult,
