@@ -107,7 +107,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       onError: (error) => onError(error),
       keepMs: () => Math.max(MIN_SHARED_MS, config().breaker.withinMs + config().breaker.coolMs),
     });
-  const rooms = new ModelLimits(kernel, () => config().models, shared, folder && join(folder, LIMITS_FILE));
+  const rooms = new ModelLimits(kernel, config, shared, folder && join(folder, LIMITS_FILE));
   const names = () => nameBounds(config().limits);
   const oldPlaces = new OldPlaces(kernel, ({ filled, isDone }) => {
     const summary = `${isDone ? "all" : "so far"} ${filled} conversations of an earlier version can be found by a look-up`;

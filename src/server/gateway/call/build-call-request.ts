@@ -242,18 +242,23 @@ interface LearnedLimit {
 /** Knows the token limits of requests: the model's window, the upstream's limit, and the client's assumption. */
 export class ModelLimits {
   readonly #kernel: Kernel;
-  readonly #models: () => GatewayConfig["models"];
+  readonly #config: () => Pick<GatewayConfig, "models">;
   readonly #learned = new Map<string, LearnedLimit>();
   readonly #shared: SharedStates | undefined;
   readonly #file: string | undefined;
 
   /**
-   * `models` returns the overrides of the configuration; `shared` carries learned limits to other gateways, and `file`
+   * `config` returns the overrides of the configuration; `shared` carries learned limits to other gateways, and `file`
    * to the next start.
    */
-  constructor(kernel: Kernel, models: () => GatewayConfig["models"], shared?: SharedStates, file?: string) {
+  constructor(
+    kernel: Kernel,
+    config: () => Pick<GatewayConfig, "models">,
+    shared?: SharedStates,
+    file?: string,
+  ) {
     this.#kernel = kernel;
-    this.#models = models;
+    this.#config = config;
     this.#shared = shared;
     this.#file = file;
     shared?.listen(SHARED_KIND, (key, value) => this.#take(key, value));
@@ -270,7 +275,7 @@ export class ModelLimits {
 
   /** The window of a model, or its long window if `isMillion`; a client assumes that of its own name for the model. */
   getWindow(model: string, isMillion = false): number {
-    const isGiven = this.#models()[model]?.window !== undefined;
+    const isGiven = this.#config().models[model]?.window !== undefined;
     return this.#kernel.modelFacts(isMillion && !isGiven ? `${model}[1m]` : model).window;
   }
 

@@ -37,8 +37,8 @@ interface ReplyPlace {
 interface WriteOptions {
   /** Fails with POSITION_CONFLICT unless this is the session's last seq. */
   readonly expectedHead?: number | undefined;
-  /** Builds the usage to store with a complete reply. */
-  readonly buildUsage?: (() => UsageBody) | undefined;
+  /** The usage to store with a complete reply. */
+  readonly usage?: UsageBody | undefined;
 }
 
 /** Stores a reply while it is relayed: first as a draft, then as a message once the reply itself has ended. */
@@ -130,7 +130,7 @@ export class ReplyRecorder {
    */
   async write(
     message: MessageInput | undefined,
-    { expectedHead, buildUsage }: WriteOptions,
+    { expectedHead, usage }: WriteOptions,
   ): Promise<readonly Entry[]> {
     const draft = this.#draft;
     if (!message) {
@@ -144,7 +144,6 @@ export class ReplyRecorder {
       return [];
     }
     const options = expectedHead === undefined ? {} : { expectedHead };
-    const usage = buildUsage?.();
     if (usage)
       return draft
         ? draft.finishReply(message, usage, options)

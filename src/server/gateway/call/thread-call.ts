@@ -255,9 +255,9 @@ export class ThreadCall {
     if (!isWhole) await conversation.endLineAt(last);
     const message = reply && (await this.toStored(reply, isWhole));
     const report = isEnd && isWhole ? this.#describeUsage(reader, reply) : undefined;
-    const buildUsage = report && (() => ({ kind: "usage", ...this.#window.buildReport(report) }) as const);
+    const told = message && report && ({ kind: "usage", ...this.#window.buildReport(report) } as const);
     const entries = await conversation.appendAfter(last, (expectedHead) =>
-      recorder.write(message, { expectedHead, buildUsage }),
+      recorder.write(message, { expectedHead, usage: told }),
     );
     const [entry, usage] = entries;
     await progress.recordWritten(entry?.id);

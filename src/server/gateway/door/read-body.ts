@@ -100,24 +100,14 @@ const TINY_BYTES = 64;
 /** Nobody sees this reason; an abort without one would create a DOMException with a stack. */
 const BODY_OVER = new Error("The body is no longer read.");
 
-/** Reads the body of an admitted request within its limits. Never throws. */
-export function readRequestBody(
-  request: IncomingMessage,
-  limits: BodyLimits,
-  options: ReadBodyOptions = {},
-): Promise<BodyReadResult> {
-  const { encoding = "identity" } = options;
-  const reading = readRaw(request, limits, options);
-  return encoding === "identity" ? reading : unpackBody(reading, encoding, limits, options);
-}
-
 async function unpackBody(
-  reading: Promise<BodyReadResult>,
+  request: IncomingMessage,
   encoding: Exclude<ContentEncoding, "identity">,
   limits: BodyLimits,
-  { share, signal }: ReadBodyOptions,
+  options: ReadBodyOptions,
 ): Promise<BodyReadResult> {
-  const read = await reading;
+  const { share, signal } = options;
+  const read = await readRequestBody(request, limits, { ...options, encoding: "identity" });
   if (read.type !== "read") return read;
   const { length } = read.raw;
   await share?.raise(length + Math.min(limits.maxBodyBytes, length * USUAL_RATIO), signal);
@@ -132,12 +122,14 @@ async function unpackBody(
   };
 }
 
-/** Reads a body as it is, so that `body` and `raw` are the same. */
-function readRaw(
+/** Reads the body of an admitted request within its limits. Never throws. */
+export function readRequestBody(
   request: IncomingMessage,
   limits: BodyLimits,
-  options: ReadBodyOptions,
+  options: ReadBodyOptions = {},
 ): Promise<BodyReadResult> {
+  const { encoding = "identity" } = options;
+  if (encoding !== "identity") return unpackBody(request, encoding, limits, options);
   const declared = Number(request.headers["content-length"] ?? 0);
   const collected = new ByteCollector(declared);
   let chunks = 0;

@@ -63,6 +63,8 @@ interface ComparedThread {
 /** The conversation and the purpose of a request. */
 export interface ThreadDecision {
   readonly choice: ThreadChoice;
+  /** The place of the chosen thread among the candidates; -1 without one. */
+  readonly chosen: number;
   readonly kind: RequestKind;
   /**
    * True if the request contains the whole line of the chosen thread and no reply that the line lacks: no other
@@ -88,9 +90,9 @@ export function decideThread(
   const kind = detectRequestKind({ ...facts, hasMainConversation, known });
   const choice = chooseThread(compared, request, kind);
   const keep = choice.type === "continue" ? choice.keep : 0;
-  const chosen = candidates.find(({ id }) => choice.type === "continue" && id === choice.id);
-  const isWhole = chosen?.keys.length === keep && keep > 0;
-  return { choice, kind, isCertain: isWhole && !roles.slice(keep).includes("assistant") };
+  const chosen = candidates.findIndex(({ id }) => choice.type === "continue" && id === choice.id);
+  const isWhole = candidates[chosen]?.keys.length === keep && keep > 0;
+  return { choice, chosen, kind, isCertain: isWhole && !roles.slice(keep).includes("assistant") };
 }
 
 /** Chooses the thread of a request of the given kind, most recently used first. */

@@ -304,7 +304,8 @@ export function getMessageText(message: MessageInput | undefined): string {
  * skipped.
  */
 export function getLastUserText(messages: readonly MessageInput[]): string {
-  const last = messages.findLast(({ role }) => role !== "system") ?? messages.at(-1);
+  let last = messages.at(-1);
+  if (last?.role === "system") last = messages.findLast(({ role }) => role !== "system") ?? last;
   return last?.role === "assistant" ? "" : getMessageText(last);
 }
 

@@ -47,7 +47,7 @@ export async function findThread(
   const { headers } = incoming.request;
   const client = detectClient(headers);
   const explicit = findExplicitId({ headers, fields: fields.all }, client);
-  const label = client ?? findNamedClient(facts.lead);
+  const label = client ?? (facts.lead === "" ? undefined : findNamedClient(facts.lead));
   if (label !== undefined) incoming.trace.client = label;
   const caller = { principal, api: api.name, client, explicit: explicit?.id, agent: explicit?.agent };
   const { list } = messages;
@@ -83,7 +83,7 @@ export async function findThread(
     ...{ caller, places, firstKey, keys, roles, isMain },
     compared: { keys: places.path, roles, findShortResults: (index) => findShortResults(list[index]) },
     shape: facts.shape,
-    opening: () => list.slice(0, END_MESSAGES).map(briefOf),
+    opening: () => list.slice(0, END_MESSAGES).map((message) => message.brief?.() ?? message.input()),
     facts: {
       lead: facts.lead,
       ...dropUndefined({ client: label, project: facts.project }),
@@ -114,16 +114,12 @@ function listEnds(messages: readonly RequestMessage[]): readonly MessageInput[] 
     return {
       role: message.role,
       get parts() {
-        const { text, parts = [] } = known ? { parts: known } : briefOf(message);
+        const { text, parts = [] } = known ? { parts: known } : (message.brief?.() ?? message.input());
         known ??= text === undefined ? parts : [{ type: "text", text }, ...parts];
         return known;
       },
     };
   });
-}
-
-function briefOf(message: RequestMessage): MessageInput {
-  return message.brief ? message.brief() : message.input();
 }
 
 /** Failures of the store that do not concern the client, because its request can still be answered. */

@@ -31,7 +31,7 @@ const MAX_ROUNDS = 50;
 const CROWDED = `Other gateways have begun ${MAX_ROUNDS} conversations with the same beginning at this moment; repeat the request.`;
 
 /** A decision, and the thread that it continues. */
-interface DecidedThread extends ThreadDecision {
+interface DecidedThread extends Omit<ThreadDecision, "chosen"> {
   readonly chosen: Thread | undefined;
 }
 
@@ -230,9 +230,8 @@ export class Threads {
     const candidates = await Promise.all(sorted.map((thread) => thread.describeCandidate(lookup)));
     const continues = summary?.thread.session.id;
     const decision = decideThread(candidates, { ...compared, shape, facts, explicit, agent, continues });
-    const { choice, isCertain } = decision;
-    const chosen = sorted.find(({ session }) => choice.type === "continue" && session.id === choice.id);
-    if (which === "any" || isCertain) chosen?.progress.reserve();
+    const chosen = sorted[decision.chosen];
+    if (which === "any" || decision.isCertain) chosen?.progress.reserve();
     return { ...decision, chosen };
   }
 
@@ -321,7 +320,7 @@ export class Threads {
   /** Begins a conversation; undefined if another gateway has just begun one under the same id. */
   async #begin(
     request: ThreadLookup,
-    { choice, kind }: ThreadDecision,
+    { choice, kind }: DecidedThread,
     compared: ComparedThreads,
     threads: readonly Thread[],
   ): Promise<Thread | undefined> {

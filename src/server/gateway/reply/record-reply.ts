@@ -172,8 +172,16 @@ const ADVISED = "advised";
 
 /** Advises a person once to begin a new conversation, if nothing more can leave the window of this one. */
 export async function adviseNewConversation(exchange: Exchange): Promise<void> {
-  const { services, thread, trace } = exchange;
-  const share = findSettledShare(exchange);
+  const { services, target, thread, trace } = exchange;
+  const { content, request } = exchange.call;
+  // An experiment must stay as it is.
+  if (request.isControl || request.isDryRun) return;
+  const { usage } = trace;
+  const isFitted = request.policy !== "none";
+  const limits = isFitted ? undefined : services.modelLimits.getLimits(target, services.config().threshold);
+  const told = limits && usage && countPromptTokens(usage) / limits.window;
+  // Share of the window that can never leave it; undefined if that is little.
+  const share = isFitted ? content.fitted?.advice?.share : told;
   if (share === undefined || share < ADVICE_SHARE || thread.kind !== "main" || thread.sent.isAdvised) return;
   thread.sent.isAdvised = true;
   try {
@@ -186,15 +194,6 @@ export async function adviseNewConversation(exchange: Exchange): Promise<void> {
   } catch (error) {
     services.onStoreFailure(error);
   }
-}
-
-/** Share of the window that can never leave it; undefined if that is little, or if an experiment must stay as it is. */
-function findSettledShare({ call, services, target, trace }: Exchange): number | undefined {
-  const { content, request } = call;
-  if (request.isControl || request.isDryRun) return undefined;
-  if (request.policy !== "none") return content.fitted?.advice?.share;
-  const { window } = services.modelLimits.getLimits(target, services.config().threshold);
-  return trace.usage && countPromptTokens(trace.usage) / window;
 }
 
 /** The cache of a conversation, as far as its replies reveal it. */

@@ -96,7 +96,7 @@ export async function parseRequest(
   const owner = `${principal} ${api.name}`;
   const list = api.messagesField;
   const turns = body.length < SMALL_BYTES ? undefined : new Turns();
-  const listAlike = (from: number) => bodies.listAlike(owner, body, from);
+  const listAlike = bodies.listAlike.bind(bodies, owner, body);
   const referenced = (id: string) => {
     const item = items.find(principal, id);
     if (!item) missing.add(id);

@@ -50,17 +50,9 @@ export interface UpstreamResponse {
  * connection was closed before the first byte of the response, the request is repeated once on a new connection. Throws
  * only `UpstreamError`.
  */
-export function sendUpstream(request: UpstreamRequest): Promise<UpstreamResponse> {
-  return attemptRequest(request, request.agents.kept, () => attemptRequest(request, request.agents.fresh));
-}
-
-/** Sends a request once; `retry` replaces a try that failed because the kept connection had been closed. */
-function attemptRequest(
-  sending: UpstreamRequest,
-  agents: AgentPair,
-  retry?: () => Promise<UpstreamResponse>,
-): Promise<UpstreamResponse> {
+export function sendUpstream(sending: UpstreamRequest, isAgain = false): Promise<UpstreamResponse> {
   const { url, body, signal, limits } = sending;
+  const agents = isAgain ? sending.agents.fresh : sending.agents.kept;
   if (signal?.aborted) return Promise.reject(createAbortError(signal, url));
   let request: ClientRequest;
   try {
@@ -104,7 +96,7 @@ function attemptRequest(
   request.on("error", (error) => {
     const hasByte = connection !== undefined && connection.bytesRead > readBefore;
     const isStale = !failure && !answer && request.reusedSocket && !hasByte && isEnded(error);
-    if (isStale && retry) resolve(retry());
+    if (isStale && !isAgain) resolve(sendUpstream(sending, true));
     else reject(failure ?? toUpstreamError(error, url.host));
   });
   request.on("close", () => {

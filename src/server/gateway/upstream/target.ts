@@ -66,8 +66,8 @@ export function findBoundUpstreams(
   { api, path }: Pick<Incoming["route"], "api" | "path">,
   login?: string,
 ): readonly UpstreamConfig[] {
-  const place = PLACES.find(({ pattern }) => pattern.test(path));
-  if (place && login === undefined) return findPlaceUpstreams(upstreams, place, { api, path });
+  for (const place of login === undefined ? PLACES : [])
+    if (place.pattern.test(path)) return findPlaceUpstreams(upstreams, place, { api, path });
   const bound = login ?? (VERTEX_PATH.test(path) ? VERTEX : undefined);
   if (bound === undefined) return upstreams;
   const isBound = ({ name, apis }: UpstreamConfig) =>

@@ -101,7 +101,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
       });
       const now = () => Date.now();
       const loops = new LoopStates({ limits: () => breaker, now, maxStates: () => 100, shared });
-      return { loops, limits: new ModelLimits(kernel, () => ({}), shared) };
+      return { loops, limits: new ModelLimits(kernel, () => ({ models: {} }), shared) };
     });
     const asked = Date.now();
     for (let step = 0; step < 3; step++)
