@@ -111,21 +111,20 @@ export async function sendRequest(
       limits,
       onInformation: (information) => forwardInformation(information, request, response, forwarded),
     });
-    const kept = removeForeignLocation(answer.rawHeaders, url.host);
-    return kept === answer.rawHeaders ? answer : { ...answer, rawHeaders: kept };
+    const location = findRawHeader(answer.rawHeaders, "location");
+    if (location === undefined || isLocationOf(location, url.host)) return answer;
+    // It would send a client, and its key, to a host other than the upstream's.
+    return { ...answer, rawHeaders: filterHeaders(answer.rawHeaders, (name) => name !== "location") };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     throw new FaultError(toUpstreamFault(error, upstream), error);
   }
 }
 
-/** Removes a Location header that would send a client, and its key, to a host other than the upstream's. */
-function removeForeignLocation(rawHeaders: RawHeaders, host: string): RawHeaders {
-  const location = findRawHeader(rawHeaders, "location");
-  if (location === undefined) return rawHeaders;
+/** True for a Location header that stays at a host. */
+function isLocationOf(location: string, host: string): boolean {
   const base = `http://${host}`;
-  const isOwn = URL.canParse(location, base) && new URL(location, base).host === new URL(base).host;
-  return isOwn ? rawHeaders : filterHeaders(rawHeaders, (name) => name !== "location");
+  return URL.canParse(location, base) && new URL(location, base).host === new URL(base).host;
 }
 
 /** "100 Continue" concerns only the client and the gateway, and "101 Switching Protocols" is never forwarded. */

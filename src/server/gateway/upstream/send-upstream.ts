@@ -56,7 +56,17 @@ export function sendUpstream(sending: UpstreamRequest, isAgain = false): Promise
   if (signal?.aborted) return Promise.reject(createAbortError(signal, url));
   let request: ClientRequest;
   try {
-    request = openRequest(sending, agents);
+    const isSecure = url.protocol === "https:";
+    request = (isSecure ? requestHttps : requestHttp)({
+      agent: isSecure ? agents.https : agents.http,
+      hostname: url.hostname,
+      port: url.port,
+      path: url.path,
+      method: sending.method,
+      headers: sending.rawHeaders as string[],
+      maxHeaderSize: MAX_HEAD_BYTES,
+      setDefaultHeaders: false,
+    });
   } catch (error) {
     return Promise.reject(toUpstreamError(error, url.host));
   }
@@ -112,20 +122,6 @@ export function sendUpstream(sending: UpstreamRequest, isAgain = false): Promise
   request.end();
   request.uncork();
   return promise;
-}
-
-function openRequest({ url, method, rawHeaders }: UpstreamRequest, agents: AgentPair): ClientRequest {
-  const isSecure = url.protocol === "https:";
-  return (isSecure ? requestHttps : requestHttp)({
-    agent: isSecure ? agents.https : agents.http,
-    hostname: url.hostname,
-    port: url.port,
-    path: url.path,
-    method,
-    headers: rawHeaders as string[],
-    maxHeaderSize: MAX_HEAD_BYTES,
-    setDefaultHeaders: false,
-  });
 }
 
 /** Fails the request if the connection is not established in time. */
