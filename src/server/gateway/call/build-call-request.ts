@@ -10,8 +10,9 @@ import type { Json, Kernel } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { Wire, WireName } from "../../../wire/wire.ts";
-import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
+import type { GatewayConfig, RecallOffer, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/read-body.ts";
+import type { ThreadKind } from "../identity/choose-thread.ts";
 import type { SharedStates } from "../limits/shared-states.ts";
 import type { ByteRange } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
@@ -125,6 +126,36 @@ function choosePolicy(
   // The client's edits come first; the policy after them only enforces the limit.
   const whole = { ...limits, threshold: limits.window };
   return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, limits: whole };
+}
+
+/** The kinds of recall that a conversation gets. */
+export interface RecallSettings {
+  /** When tools are offered: by price where nothing is set; "kept" are tools that the conversation has already. */
+  readonly offer: RecallOffer | "by price" | "kept";
+  /** Whether content is sought for new messages; "kept" only repeats earlier context. */
+  readonly context: boolean | "kept";
+}
+
+export const NO_RECALL: RecallSettings = { offer: "never", context: false };
+
+/**
+ * The settings for requests of an API. Requests that a client makes for itself get no recall. Where nothing is set, the
+ * price decides, but a gateway that edits nothing adds no tools.
+ */
+export function getRecallSettings(
+  { recall, routes, dryRun, policy }: GatewayConfig,
+  api: WireName,
+  kind: ThreadKind,
+): RecallSettings {
+  const isTalk = kind === "main" || kind === "agent";
+  if (dryRun || (!isTalk && kind !== "compaction")) return NO_RECALL;
+  const own = routes[api] ?? {};
+  const offer =
+    own.recall?.offer ?? recall.offer ?? ((own.policy ?? policy) === "none" ? "edit" : "by price");
+  const context = own.recall?.context ?? recall.context ?? false;
+  // A summary keeps the tools and the context of its conversation, so that the provider finds its prompt in the cache.
+  if (!isTalk) return { offer: offer === "never" ? offer : "kept", context: context && "kept" };
+  return { offer, context };
 }
 
 /** Facts about the request that asks for edits. */

@@ -4,46 +4,16 @@ import { isLonghaulError, type Memories, type SessionId } from "../../../kernel/
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
+import { getRecallSettings, type RecallSettings } from "../call/build-call-request.ts";
 import type { CallContent } from "../call/call-content.ts";
-import type { GatewayConfig, RecallOffer } from "../config/config.ts";
+import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/read-body.ts";
-import type { ThreadKind } from "../identity/choose-thread.ts";
 import { type CutBody, fieldValue } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { estimateBytes } from "../request/request-fields.ts";
 import { type CallRequest, joinedText, type LaterTools } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { encodeRecallTools, isRecallTool } from "./recall-tools.ts";
-
-/** The kinds of recall that a conversation gets. */
-interface RecallSettings {
-  /** When tools are offered: by price where nothing is set; "kept" are tools that the conversation has already. */
-  readonly offer: RecallOffer | "by price" | "kept";
-  /** Whether content is sought for new messages; "kept" only repeats earlier context. */
-  readonly context: boolean | "kept";
-}
-
-export const NO_RECALL: RecallSettings = { offer: "never", context: false };
-
-/**
- * The settings for requests of an API. Requests that a client makes for itself get no recall. Where nothing is set, the
- * price decides, but a gateway that edits nothing adds no tools.
- */
-export function getRecallSettings(
-  { recall, routes, dryRun, policy }: GatewayConfig,
-  api: WireName,
-  kind: ThreadKind,
-): RecallSettings {
-  const isTalk = kind === "main" || kind === "agent";
-  if (dryRun || (!isTalk && kind !== "compaction")) return NO_RECALL;
-  const own = routes[api] ?? {};
-  const offer =
-    own.recall?.offer ?? recall.offer ?? ((own.policy ?? policy) === "none" ? "edit" : "by price");
-  const context = own.recall?.context ?? recall.context ?? false;
-  // A summary keeps the tools and the context of its conversation, so that the provider finds its prompt in the cache.
-  if (!isTalk) return { offer: offer === "never" ? offer : "kept", context: context && "kept" };
-  return { offer, context };
-}
 
 /** Maximum share of a window for the gateway's tools; a smaller window gets none. */
 const MAX_SHARE = 0.05;

@@ -9,7 +9,7 @@ import { findOrigin, type SessionOrigin } from "../../../model/session-origin.ts
 import { FaultError } from "../../../wire/fault-error.ts";
 import { toNumber } from "../../../wire/fields.ts";
 import { findPriceFactor } from "../../../wire/usage/usage-counts.ts";
-import { applyControl, buildCallRequest } from "../call/build-call-request.ts";
+import { applyControl, buildCallRequest, getRecallSettings, NO_RECALL } from "../call/build-call-request.ts";
 import { readCompactedRequest } from "../call/compacted-request.ts";
 import { ThreadCall, traceCall } from "../call/thread-call.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
@@ -23,7 +23,7 @@ import type { BudgetWarning, SpendingEstimate } from "../limits/request-spending
 import { findThread, runWithStore, STORE_AWAY } from "../lookup/find-thread.ts";
 import type { Trace } from "../observe/trace.ts";
 import { ContextTexts } from "../recall/context-texts.ts";
-import { getRecallSettings, isSentAsItComes, NO_RECALL, offerTools } from "../recall/offer-tools.ts";
+import { isSentAsItComes, offerTools } from "../recall/offer-tools.ts";
 import { listConversations } from "../recall/person-scope.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
