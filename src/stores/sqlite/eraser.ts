@@ -87,7 +87,7 @@ export class Eraser {
 
   /** Within a transaction: replaces entries by tombstones. */
   redact(tombstones: readonly { readonly key: number; readonly payload: Uint8Array }[]): FreedCounts {
-    const redacted = KIND_NUMBERS["redacted"];
+    const redacted = KIND_NUMBERS.redacted;
     let freed = NOTHING_FREED;
     for (const { key, payload } of tombstones) {
       const entry = this.#statements.entry.get(key);

@@ -23,6 +23,8 @@ export interface LoopState {
   readonly answered: readonly { readonly key: string; readonly at: readonly number[] }[];
   /** Times of compactions since the last progress. */
   readonly compactions: readonly number[];
+  /** The newest steps, each as a digest of its tool calls. */
+  readonly steps: readonly string[];
   /** Times of overflow errors that reached the client since the last successful turn. */
   readonly overflows: readonly number[];
   /** Messages of the line at the last compaction, and the smallest number since then. */
@@ -41,6 +43,7 @@ export interface LoopState {
 export const NO_LOOP: LoopState = {
   answered: [],
   compactions: [],
+  steps: [],
   overflows: [],
   lineAtLast: 0,
   fewestSince: Number.POSITIVE_INFINITY,
@@ -81,18 +84,27 @@ export function applyReply(
   return at.length > limits.requests ? stopLoop(next, "request", at, now, limits) : next;
 }
 
-/** Updates the state after a request of the main thread with `messages` messages. */
-export function applyMainRequest(state: LoopState, messages: number): LoopState {
-  return messages < state.fewestSince ? { ...state, fewestSince: messages } : state;
+/** Updates the state after a request of the main thread with `messages` messages, the newest calls in which are `step`. */
+export function applyMainRequest(state: LoopState, messages: number, step?: string): LoopState {
+  const next = applyStep(state, step);
+  return messages < next.fewestSince ? { ...next, fewestSince: messages } : next;
 }
 
-/** Updates the state when a client asks for a compaction of a line with `messages` messages. */
+/** A call that was not made lately is progress, however often its client has to compact. */
+function applyStep(state: LoopState, step: string | undefined): LoopState {
+  if (step === undefined || state.steps.includes(step)) return state;
+  return { ...state, compactions: [], steps: [...state.steps, step].slice(-MAX_KEYS) };
+}
+
+/** Updates the state when a client asks for a compaction of a line with `messages` messages, the newest calls in which are `step`. */
 export function applyCompaction(
-  state: LoopState,
+  before: LoopState,
   messages: number,
   now: number,
   limits: LoopLimits,
+  step?: string,
 ): LoopState {
+  const state = applyStep(before, step);
   const isProgress = messages > state.lineAtLast || messages - state.fewestSince >= MIN_PROGRESS;
   const known = isProgress ? [] : filterRecent(state.compactions, now, limits);
   const compactions = [...known, now].slice(-limits.compactions - 1);

@@ -57,19 +57,24 @@ export class LoopStates {
     this.#change(thread, (state, _, limits) => applyReply(state, request, limits));
   }
 
-  /** Records the number of messages in a request of a family's main thread. */
-  recordRequest(family: string, messages: number): void {
+  /** Records the number of messages in a request of a family's main thread, and its newest calls. */
+  recordRequest(family: string, messages: number, readStep: () => string | undefined): void {
     // A family without compactions needs no state.
     const state = this.#states.get(family)?.state;
-    if (state && (state.stopped || messages < state.fewestSince))
-      this.#change(family, (known) => applyMainRequest(known, messages));
+    const step = state && state.compactions.length > 0 ? readStep() : undefined;
+    const isStep = step !== undefined && !state?.steps.includes(step);
+    if (state && (state.stopped || messages < state.fewestSince || isStep))
+      this.#change(family, (known) => applyMainRequest(known, messages, step));
   }
 
-  /** Records a request for a compaction of a line with `messages` messages; returns a fault if it must not be sent. */
-  recordCompaction(family: string, messages: number): WireFault | undefined {
+  /**
+   * Records a request for a compaction of a line with `messages` messages, the newest calls in which are `step`; returns a
+   * fault if it must not be sent.
+   */
+  recordCompaction(family: string, messages: number, step: string | undefined): WireFault | undefined {
     const known = this.findFault(family);
     if (known) return known;
-    this.#change(family, (state, now, limits) => applyCompaction(state, messages, now, limits));
+    this.#change(family, (state, now, limits) => applyCompaction(state, messages, now, limits, step));
     return this.findFault(family);
   }
 
@@ -122,9 +127,9 @@ function encodeLoopState(state: LoopState): Json {
 /** A stored state; the initial one if it is missing or of another form. */
 function parseLoopState(stored: Json | undefined): LoopState {
   const state = stored as Partial<LoopState> | null | undefined;
-  if (!Array.isArray(state?.answered) || !Array.isArray(state.compactions) || !Array.isArray(state.overflows))
-    return NO_LOOP;
-  return { ...NO_LOOP, ...state, fewestSince: state.fewestSince ?? NO_LOOP.fewestSince };
+  const { answered, compactions, overflows, steps = [] } = state ?? {};
+  if (![answered, compactions, overflows, steps].every(Array.isArray)) return NO_LOOP;
+  return { ...NO_LOOP, ...state, fewestSince: state?.fewestSince ?? NO_LOOP.fewestSince };
 }
 
 /** The family of a thread's session: a conversation with its titles, summaries and asides. */

@@ -1,11 +1,13 @@
 import { retrieveContext, shouldRetrieve } from "../../../kernel/faces/memory.ts";
 import { computeUsageCost, estimateText } from "../../../kernel/faces/window.ts";
 import type { ErrorCode, Memory, MessageInput } from "../../../kernel/index.ts";
+import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { runWithTimeLimit } from "../../../model/base/time-limit.ts";
 import { ADDED_ELEMENTS } from "../../../model/message-tags.ts";
 import { removeElements } from "../../../model/remove-elements.ts";
 import { findOrigin, type SessionOrigin } from "../../../model/session-origin.ts";
+import { findRawCallId } from "../../../model/tool-calls.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import { toNumber } from "../../../wire/fields.ts";
 import { findPriceFactor } from "../../../wire/usage/usage-counts.ts";
@@ -28,6 +30,7 @@ import { listConversations } from "../recall/person-scope.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { findOutputLimit } from "../request/request-fields.ts";
+import type { RequestMessage } from "../request/request-messages.ts";
 import { findNamedModels, mustAskUsage } from "../request/stream-usage.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -120,7 +123,7 @@ async function beginCall(
     const config = services.config();
     const asked = { ...continued, chain, places, messages };
     const own = thread.meta.arm === "control" ? await applyControl(asked, thread, config) : asked;
-    checkLoops(thread, own.messages.list.length, services.loops);
+    checkLoops(thread, own.messages.list, services.loops);
     if (incoming.spending) await confirmBudget(request, target, incoming, services, thread);
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT || own.isDryRun || own.policy === "none";
@@ -187,12 +190,31 @@ async function countNewBytes(thread: Thread, { messages, chain }: CallRequest): 
 }
 
 /** Stops a looping client with a fault, before it pays for more requests. */
-function checkLoops({ session, kind }: Thread, messageCount: number, loops: LoopStates): void {
+function checkLoops({ session, kind }: Thread, messages: readonly RequestMessage[], loops: LoopStates): void {
   const family = getLoopFamily(session.id);
-  const own = kind === "compaction" ? loops.recordCompaction(family, messageCount) : loops.findFault(family);
+  const own =
+    kind === "compaction"
+      ? loops.recordCompaction(family, messages.length, readStep(messages))
+      : loops.findFault(family);
   const fault = own ?? loops.findFault(session.id);
-  if (kind === "main") loops.recordRequest(family, messageCount);
+  if (kind === "main") loops.recordRequest(family, messages.length, () => readStep(messages));
   if (fault) throw new FaultError(fault);
+}
+
+const MAX_STEP_MESSAGES = 8;
+const STEP_DIGITS = 16;
+
+/** A digest of the newest calls that only few messages follow: their results, and a prompt for a summary. */
+function readStep(messages: readonly RequestMessage[]): string | undefined {
+  for (const message of messages.slice(-MAX_STEP_MESSAGES).toReversed()) {
+    const { parts = [] } = message.input();
+    const calls = parts.flatMap((part) => {
+      if (part.type === "raw" && findRawCallId(part) !== undefined) return [part.value];
+      return part.type === "tool-call" ? [[part.name, part.input]] : [];
+    });
+    if (calls.length > 0) return computeDigest(JSON.stringify(calls), STEP_DIGITS);
+  }
+  return undefined;
 }
 
 /** Clients ask for far more output than they use. */

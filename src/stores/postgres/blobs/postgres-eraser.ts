@@ -67,11 +67,11 @@ export class PostgresEraser {
         "SELECT length(payload) AS bytes, kind FROM @entries WHERE session = $1 AND seq = $2 FOR UPDATE",
         [session, seq],
       );
-      if (!entry || entry.kind === KIND_NUMBERS["redacted"]) continue;
+      if (!entry || entry.kind === KIND_NUMBERS.redacted) continue;
       await transaction.query("UPDATE @entries SET kind = $3, payload = $4 WHERE session = $1 AND seq = $2", [
         session,
         seq,
-        KIND_NUMBERS["redacted"],
+        KIND_NUMBERS.redacted,
         payload,
       ]);
       await this.#dropPlaces(transaction, session, seq, seq);

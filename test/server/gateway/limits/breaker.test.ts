@@ -70,6 +70,19 @@ describe("compactions", () => {
     expect(findLoopFault(state, 3_000)?.message).toContain("breaker.compactions");
   });
 
+  test("compactions continue while the client makes new calls, and stop when it makes the same ones again", () => {
+    let state = NO_LOOP;
+    const compact = (now: number, step: string) => {
+      state = applyMainRequest(applyCompaction(state, 4, now, LIMITS, step), 2);
+    };
+    for (let now = 0; now < 40; now++) compact(now * 1_000, `read file ${now}`);
+    expect(findLoopFault(state, 40_000)).toBeUndefined();
+    compact(40_000, "read file 39");
+    expect(findLoopFault(state, 40_000)).toBeUndefined();
+    compact(41_000, "read file 38");
+    expect(findLoopFault(state, 41_000)?.message).toContain("went no further");
+  });
+
   test("compactions continue while new messages arrive in between", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 20; now++) {
@@ -122,11 +135,11 @@ describe("loops of many clients", () => {
   test("a stop does not last longer because the client goes on asking", () => {
     clock.now = 0;
     const all = states();
-    for (let count = 0; count < 4; count++) all.recordCompaction("family", 5);
+    for (let count = 0; count < 4; count++) all.recordCompaction("family", 5, undefined);
     clock.now = 200_000;
-    expect(all.recordCompaction("family", 5)?.message).toContain("00:05:00 UTC on");
+    expect(all.recordCompaction("family", 5, undefined)?.message).toContain("00:05:00 UTC on");
     clock.now = 300_000;
-    expect(all.recordCompaction("family", 5)).toBeUndefined();
+    expect(all.recordCompaction("family", 5, undefined)).toBeUndefined();
   });
 
   test("an expired loop leaves nothing behind, and a stop stays until it expires", () => {
