@@ -120,7 +120,7 @@ export class Conversation<G extends CallerMessage> {
     this.#abandoned.add(line);
     const places =
       alignment.type === "rewind"
-        ? await findSummarizedPlaces(this.#session, line, given, alignment.keep)
+        ? await this.#findSummarizedPlaces(line, given, alignment.keep)
         : alignment.type === "drop" && alignment.places;
     if (places) {
       await this.#drop(line, places);
@@ -138,6 +138,24 @@ export class Conversation<G extends CallerMessage> {
         await this.#session.replace(id, (given[place] as G).input(), { departure });
       }
     return this.#lineCache.refresh();
+  }
+
+  /**
+   * Places of the messages that a caller's own summary replaces, if the caller has kept others before the summary, as Codex
+   * keeps the messages of people. Undefined if it kept none, or does not continue with a summary.
+   */
+  async #findSummarizedPlaces(line: CachedLine, given: readonly G[], keep: number) {
+    const kept = new Set<number>();
+    let place = keep - 1;
+    for (const { key } of given.slice(keep)) {
+      place = line.keys.indexOf(key, place + 1);
+      if (place < 0) break;
+      kept.add(place);
+    }
+    if (kept.size === 0) return undefined;
+    const inputs = given.slice(keep + kept.size).map((message) => message.input());
+    if (!this.#isCompacted && !(await quotesLastReply(this.#session, line, keep, inputs))) return undefined;
+    return [...line.keys.keys()].filter((other) => other >= keep && !kept.has(other));
   }
 
   /** Appends those of the caller's messages that the line does not end with yet. */
@@ -439,28 +457,6 @@ async function findDeparture(
   if (await quotesLastReply(session, line, keep, inputs)) return "trimmed";
   const words = collapseSpaces(inputs.map(readText).join("\n"));
   return words.length > MAX_OWN_WORDS ? "branched" : "taken-back";
-}
-
-/**
- * Places of the messages that a caller's own summary replaces, if the caller has kept others before the summary, as Codex
- * keeps the messages of people. Undefined if it kept none, or does not continue with a summary.
- */
-async function findSummarizedPlaces(
-  session: Session,
-  line: CachedLine,
-  given: readonly CallerMessage[],
-  keep: number,
-): Promise<readonly number[] | undefined> {
-  const kept = new Set<number>();
-  let place = keep - 1;
-  for (const { key } of given.slice(keep)) {
-    place = line.keys.indexOf(key, place + 1);
-    if (place < 0) break;
-    kept.add(place);
-  }
-  const inputs = given.slice(keep + kept.size).map((message) => message.input());
-  if (kept.size === 0 || !(await quotesLastReply(session, line, keep, inputs))) return undefined;
-  return [...line.keys.keys()].filter((other) => other >= keep && !kept.has(other));
 }
 
 /** True if messages quote the last reply of a line after its first `keep` messages, as those of a caller that has it summarize. */

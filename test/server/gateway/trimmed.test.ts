@@ -127,16 +127,14 @@ describe("a sliding window", () => {
     },
   );
 
-  test.each(APIS)(
-    "a client that keeps what people said before its own summary has it once in the log (%s)",
-    async (api) => {
+  test.each(APIS.flatMap((api) => [[api, "inside"] as const, [api, "outside"] as const]))(
+    "a client that keeps what people said before its own summary has it once in the log (%s, asked %s the conversation)",
+    async (api, place) => {
       const summary = (turn: number) =>
         `Round ${turn}: ${"the pilot asked for the depth of the harbor, and the chart gave it. ".repeat(3)}`;
       const upstream = await startUpstream(
         says(({ body }, index) => {
-          const asked = /Create a handoff summary of round (\d+) for(?!.*Create a handoff)/s.exec(
-            body.toString(),
-          );
+          const asked = /handoff summary of round (\d+)(?!.*handoff summary)/s.exec(body.toString());
           return { text: asked ? summary(Number(asked[1])) : `Reply number ${index} is here.` };
         }),
       );
@@ -145,7 +143,7 @@ describe("a sliding window", () => {
       agent.headers["session-id"] = "0199a213-81c0-7800-8aa1-bbab2a035a53";
       const asked: string[] = [];
       for (let turn = 1; turn <= 13; turn++) {
-        if (turn % 5 === 0) {
+        if (turn % 5 === 1) {
           await gateway.close();
           gateway = await startGateway({ upstream: upstream.url, path: gateway.path });
           agent.gateway = gateway;
@@ -153,16 +151,24 @@ describe("a sliding window", () => {
         asked.push(`Question ${turn} about the harbor.`);
         await agent.say(asked.at(-1) as string);
         if (turn % 4 > 0) continue;
-        await agent.say(
-          `You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary of round ${turn} for another LLM that will resume the task.`,
-        );
-        const handoff = `Another model began this task and left a summary:\n${summary(turn)}`;
+        const prompt = `You are asked for a handoff summary of round ${turn} of this conversation, for another model that will resume it. Do not call any tools.`;
+        const elements = [...agent.elements, ...agent.words(prompt)];
+        if (place === "inside") await agent.say(prompt);
+        else await agent.send({ body: { ...agent.body(), tools: undefined, [LISTS[api]]: elements } });
+        const handoff = `Another model began this task and left this:\n${summary(turn)}`;
         agent.elements = [...asked, handoff].flatMap((words) => agent.words(words));
       }
-      expect(await onlyLine(gateway)).toHaveLength(12 + 1 + 2);
-      const log = await onlyLog(gateway);
+      const threads = await threadsOf(gateway);
+      const main = threads.filter(({ id }) => !id.includes("/compaction"));
+      expect(main).toHaveLength(1);
+      expect(threads).toHaveLength(place === "inside" ? 1 : 4);
+      const session = await gateway.kernel.session(main[0]?.id);
+      const log = (await logOf(session)).map(({ message }) => textsIn(message));
       expect(asked.filter((words) => !log.includes(`user|${words}`))).toEqual([]);
       expect(log.filter((line, at) => log.indexOf(line) !== at)).toEqual([]);
+      expect((await lineOfThread(gateway, session.id)).slice(0, -3)).toEqual(
+        asked.slice(0, -1).map((words) => `user|${words}`),
+      );
     },
   );
 

@@ -1,4 +1,5 @@
 import { type MessageInput, parseEntryId, type SessionId } from "../../../kernel/index.ts";
+import type { Role } from "../../../model/message.ts";
 import { getMessageText } from "../identity/request-kind.ts";
 import type { Thread } from "../thread/thread.ts";
 
@@ -38,7 +39,8 @@ export class ClientSummaries {
     opening: () => readonly MessageInput[],
   ): Pick<KnownSummary, "text" | "session"> | undefined {
     const own = this.#summaries.filter((known) => known.owner === owner);
-    const [first, ...others] = own.filter(({ text }) => hasSummary(text, opening()));
+    const messages = own.length > 0 ? opening().map(toPlainMessage) : [];
+    const [first, ...others] = own.filter(({ text }) => findPlainSummary(text, messages) !== undefined);
     if (!first || first.isShared) return undefined;
     return others.every(({ session, isShared }) => session === first.session && !isShared)
       ? first
@@ -93,8 +95,12 @@ export async function linkSummary({ text, thread }: ClientSummary, client: strin
   thread.conversation.recordCompaction();
 }
 
-/** A summary stands near the beginning of the conversation that continues from it. */
+/**
+ * A summary stands near the beginning of the conversation that continues from it, or before the first reply: some clients
+ * put what people have said before it.
+ */
 const FIRST_MESSAGES = 6;
+const MAX_OPENING = 200;
 /** Shorter summaries could match any sentence. */
 const MIN_LENGTH = 12;
 /** Share of a summary that must be present; clients may cut it or leave sections out. */
@@ -107,16 +113,37 @@ export function hasSummary(summary: string, messages: readonly MessageInput[]): 
   return findSummaryIndex(summary, messages) !== undefined;
 }
 
+/** Number of the messages, of which these are the roles, that may contain the summary that they continue from. */
+export function countOpening(roles: readonly Role[]): number {
+  const reply = roles.indexOf("assistant");
+  return Math.max(FIRST_MESSAGES, Math.min(reply < 0 ? roles.length : reply, MAX_OPENING));
+}
+
 /** Index of the message that contains the result of a compaction; undefined if none does. */
 export function findSummaryIndex(summary: string, messages: readonly MessageInput[]): number | undefined {
+  const opening = messages.slice(0, countOpening(messages.map(({ role }) => role)));
+  return findPlainSummary(summary, opening.map(toPlainMessage));
+}
+
+/** A message with its words as `normalizeWords` returns them. */
+interface PlainMessage {
+  readonly role: Role;
+  readonly words: string;
+}
+
+function toPlainMessage(message: MessageInput): PlainMessage {
+  return { role: message.role, words: normalizeWords(getMessageText(message)) };
+}
+
+function findPlainSummary(summary: string, messages: readonly PlainMessage[]): number | undefined {
   const forms = [summary, findTagged(summary), summary.replace(REASONING_TAGS, "")].flatMap((form) => {
     const plain = normalizeWords(form ?? "");
     return plain.length >= MIN_LENGTH ? [plain] : [];
   });
   if (forms.length === 0) return undefined;
-  const place = messages
-    .slice(0, FIRST_MESSAGES)
-    .findIndex((message, index) => forms.some((form) => isCarrying(message, index, form)));
+  const place = messages.findIndex((message, index) =>
+    forms.some((form) => isCarrying(message, index, form)),
+  );
   return place < 0 ? undefined : place;
 }
 
@@ -127,11 +154,10 @@ function findTagged(text: string): string | undefined {
   return /<(summary|state_snapshot|compacted?_\w+|handoff)>([\s\S]*?)<\/\1>/i.exec(text)?.[2];
 }
 
-function isCarrying(message: MessageInput, index: number, summary: string): boolean {
-  const text = normalizeWords(getMessageText(message));
+function isCarrying({ role, words }: PlainMessage, index: number, summary: string): boolean {
   // The model may quote the same text; as a reply, the summary must be the whole message and near the beginning.
-  if (message.role === "assistant") return index <= 2 && text === summary;
-  return text.includes(summary) || computeRunShare(summary, text) >= MIN_SHARE;
+  if (role === "assistant") return index <= 2 && words === summary;
+  return words.includes(summary) || computeRunShare(summary, words) >= MIN_SHARE;
 }
 
 /** Share of the word runs of a text that occur in another; 0 for texts too short to compare. */

@@ -22,6 +22,7 @@ import type { RequestMessage } from "../request/request-messages.ts";
 import { findShortResults } from "../thread/logged-replies.ts";
 import type { ResponseIds } from "../thread/response-ids.ts";
 import type { Thread } from "../thread/thread.ts";
+import { countOpening } from "./client-summaries.ts";
 import type { Threads } from "./threads.ts";
 
 /** Number of messages at either end of a request that reveal its purpose. */
@@ -83,7 +84,7 @@ export async function findThread(
     ...{ caller, places, firstKey, keys, roles, isMain },
     compared: { keys: places.path, roles, findShortResults: (index) => findShortResults(list[index]) },
     shape: facts.shape,
-    opening: () => list.slice(0, END_MESSAGES).map((message) => message.brief?.() ?? message.input()),
+    opening: () => list.slice(0, countOpening(roles)).map((message) => message.brief?.() ?? message.input()),
     facts: {
       lead: facts.lead,
       ...dropUndefined({ client: label, project: facts.project }),
