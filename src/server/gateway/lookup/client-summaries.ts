@@ -1,10 +1,13 @@
-import { type MessageInput, parseEntryId, type SessionId } from "../../../kernel/index.ts";
-import type { Role } from "../../../model/message.ts";
+import { readNewestMessages } from "../../../kernel/calls/read-newest-messages.ts";
+import { type Kernel, type MessageInput, parseEntryId, type SessionId } from "../../../kernel/index.ts";
+import { type Role, textOfMessage } from "../../../model/message.ts";
 import { getMessageText } from "../identity/request-kind.ts";
-import type { Thread } from "../thread/thread.ts";
+import { parseThreadMeta, type Thread } from "../thread/thread.ts";
 
 /** Number of summaries by which restarted conversations are recognized. */
 const MAX_SUMMARIES = 64;
+/** Titles, summaries and other asides of a conversation, newest first, among which its last summary is looked for. */
+const MAX_ASIDES = 16;
 /** Shorter replies are not summaries of a conversation. */
 const MIN_REPLY = 100;
 /** Longer replies are not searched for in later requests. */
@@ -31,6 +34,21 @@ export class ClientSummaries {
     const isShared = this.#summaries.some(isOther);
     const others = this.#summaries.map((known) => (isOther(known) ? { ...known, isShared } : known));
     this.#summaries = [{ owner, text, session, isShared }, ...others].slice(0, MAX_SUMMARIES);
+  }
+
+  /** Adds the newest summary of a stored conversation, if nothing was said since: its client is about to continue with it. */
+  async restore(
+    kernel: Pick<Kernel, "session" | "sessions">,
+    owner: string,
+    session: SessionId,
+  ): Promise<void> {
+    const asides = await kernel.sessions({ prefix: `${session}/`, limit: MAX_ASIDES });
+    const compaction = asides.find(({ meta }) => parseThreadMeta(meta)?.kind === "compaction");
+    if (!compaction) return;
+    const [summary] = await readNewestMessages(kernel, compaction.id, 1);
+    const [last] = await readNewestMessages(kernel, session, 1);
+    if (summary?.message.role === "assistant" && last && summary.at >= last.at)
+      this.add(owner, textOfMessage(summary.message), session);
   }
 
   /** The summary that a request with this opening continues from; none if several conversations have it. */

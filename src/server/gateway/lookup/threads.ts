@@ -391,6 +391,7 @@ export class Threads {
     const { kernel } = this.#deps;
     const record = await kernel.find(id);
     const meta = parseThreadMeta(record?.meta);
+    if (meta?.kind === "main") await this.#summaries.restore(kernel, buildSummaryOwner(caller), id);
     return meta && this.#add(await kernel.session(id), meta, caller, undefined, record?.parent);
   }
 
