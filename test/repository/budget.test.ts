@@ -23,7 +23,7 @@ const importedOnce = sources.filter(
  * by a simplification elsewhere, and raising a limit needs a page in docs/decisions.
  */
 const FIGURES: readonly (readonly [figure: string, count: () => number, limit: number])[] = [
-  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 167_566],
+  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 167_650],
   ["files of src", () => sources.length, 1_219],
   ["files with one importer, in per mille", () => (1_000 * importedOnce.length) / sources.length, 250],
   ["small files with one importer", () => importedOnce.filter(({ text }) => isSmall(text)).length, 30],
@@ -73,7 +73,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The same for the gateway and the way of a request through it. */
 const BUDGET = {
-  gatewayLines: 27_329,
+  gatewayLines: 27_414,
   gatewayFiles: 126,
   /** Smallest and largest number of files in a folder of the gateway. */
   gatewayFolderFiles: { least: 2, most: 12 },
