@@ -26,7 +26,8 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 2),
+    // One more than the cores of CI: many proofs wait for programs, leases and pages.
+    maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 3),
     sequence: { sequencer: LongFirst },
     setupFiles: ["test/support/surroundings.ts", "test/support/seed.ts", "test/support/only-proofs.ts"],
     projects: [
