@@ -131,7 +131,7 @@ export function hasSummary(summary: string, messages: readonly MessageInput[]): 
   return findSummaryIndex(summary, messages) !== undefined;
 }
 
-/** Number of the messages, of which these are the roles, that may contain the summary that they continue from. */
+/** Counts the first messages of a request in which a summary is looked for, given the roles of all its messages. */
 export function countOpening(roles: readonly Role[]): number {
   const reply = roles.indexOf("assistant");
   return Math.max(FIRST_MESSAGES, Math.min(reply < 0 ? roles.length : reply, MAX_OPENING));
