@@ -119,7 +119,8 @@ function checkImages(images: ImageLimits): ImageLimits {
 /** Cache prices relative to plain input; undefined if unknown. */
 export function computeCachePrices({ prices, arePricesAssumed }: ModelFacts): CachePrices | undefined {
   if (arePricesAssumed || prices.input <= 0) return undefined;
-  return { read: prices.cacheRead / prices.input, write: prices.cacheWrite / prices.input };
+  const { input, output, cacheRead, cacheWrite } = prices;
+  return { read: cacheRead / input, write: cacheWrite / input, output: output / input };
 }
 
 /** A number is in the provider's count, so convert it to an estimate like all other tokens here. */

@@ -50,6 +50,8 @@ export interface Trace {
   healed?: number;
   /** Replies whose thinking was left out, because the request begins otherwise than the one that they answered. */
   thinkingLost?: number;
+  /** Refusals of thinking that this request was healed from. */
+  thinkingRefused?: number;
   /** The words of the provider about an edit of ours that it refused for torn pairs or blocks. */
   defect?: string;
   /** Cost of the request in US dollars; undefined if unknown. */

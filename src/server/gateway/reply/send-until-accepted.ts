@@ -2,6 +2,7 @@ import { runHealLoop } from "../../../kernel/calls/call-window.ts";
 import {
   detectOutputOverflow,
   detectOverflow,
+  findRefusedThinking,
   type Overflow,
   type ProviderFailure,
   resolveThinkingRule,
@@ -74,7 +75,8 @@ export async function sendRound(
         stopAskingUsage(exchange, failure) ||
         stopAskingDiagnosis(exchange, failure) ||
         moveMemories(exchange, failure) ||
-        (recall?.listTools(failure) ?? false);
+        (recall?.listTools(failure) ?? false) ||
+        dropRefusedThinking(exchange, failure);
       if (!isStopped && !(await repairRequest(exchange, failure, elements))) return false;
       const refused = body;
       body = await buildExchangeBody(exchange, elements);
@@ -163,18 +165,34 @@ async function buildExchangeBody(
 /** The index of the first element whose thinking the provider has refused, by call. */
 const thinkingEnds = new WeakMap<ThreadCall, number>();
 
+/**
+ * True if the provider has refused thinking behind a beginning that is not its client's own: that thought and all behind
+ * it are left out, and all thinking if the provider refuses again. The reply remembers which thought came before it, so
+ * they stay out.
+ */
+function dropRefusedThinking({ call, trace }: Exchange, failure: ProviderFailure): boolean {
+  const refused = call.markReply && findRefusedThinking(failure);
+  if (!refused) return false;
+  const known = thinkingEnds.get(call);
+  if (known === 0) return false;
+  const end = known === undefined ? refused.message : 0;
+  thinkingEnds.set(call, end);
+  trace.defect = refused.text;
+  trace.thinkingRefused = (trace.thinkingRefused ?? 0) + 1;
+  return true;
+}
+
 /** The changes of a body without thinking that the model produced from another beginning of the conversation. */
 function leaveThinkingOut(
-  { request, target, call, services, trace }: Exchange,
+  { request, call, trace }: Exchange,
   changes: BodyChanges,
   isHidden: boolean,
 ): BodyChanges {
   const { api, messages } = request;
   const { fitted } = call.content;
-  const { chain, isDryRun } = call.request;
+  const { chain, isDryRun, limits } = call.request;
   if (!repeatsThinking(api.name) || isDryRun || (chain && !call.content.isFromLog)) return changes;
-  if (resolveThinkingRule(services.kernel.modelFacts(target.model).thinking, api.name) !== "bound")
-    return changes;
+  if (resolveThinkingRule(limits.thinking, api.name) !== "bound") return changes;
   const bindings = listBindings((fitted?.slots ?? []).map(({ message }) => message));
   const bound = bindThinking(api.name, messages.cut, changes, bindings, thinkingEnds.get(call));
   // The client does not repeat the hidden rounds that come before the end of such a reply.
