@@ -2,7 +2,7 @@ import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { CacheState, Comparison } from "../../model/receipt.ts";
 import { limitReserve } from "../limits/choose-next-try.ts";
-import { DEFAULT_CACHE_PRICES, estimateRemainingCalls } from "../money/break-even.ts";
+import { estimateRemainingCalls } from "../money/break-even.ts";
 import { isPage } from "../paging/page-note.ts";
 import type { CachePrices, Moment } from "../policy.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
@@ -256,7 +256,7 @@ export class WindowFitter {
   async #dropPages(window: LoadedWindow, cache: CacheState, { dryRun }: FitOptions): Promise<LoadedWindow> {
     if (!window.slots.some(isPage)) return window;
     const over = this.#computeExcess(window);
-    const prices = computeCachePrices(this.settings.facts) ?? DEFAULT_CACHE_PRICES;
+    const prices = computeCachePrices(this.settings.facts);
     const leaving = chooseLeavingPages(window.slots, {
       overTokens: over,
       prices,
