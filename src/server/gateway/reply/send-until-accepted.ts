@@ -2,6 +2,7 @@ import { runHealLoop } from "../../../kernel/calls/call-window.ts";
 import {
   detectOutputOverflow,
   detectOverflow,
+  detectPoison,
   type Overflow,
   type ProviderFailure,
 } from "../../../kernel/faces/window.ts";
@@ -59,6 +60,7 @@ export async function sendRound(
       // An error has its own status, or is the first event of a stream.
       const mayRefuse = isWatched && (response.status >= 400 || exchange.trace.isStreamed === true);
       const refusal = mayRefuse ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      if (refusal) noteRefusedThinking(exchange, refusal.failure, body);
       return { answer: response, ...dropUndefined({ refusal }) };
     },
     async heal({ failure }) {
@@ -76,6 +78,18 @@ export async function sendRound(
     discard: (response) => response.body.destroy(),
   });
   return { response: answer, ...dropUndefined({ refusal }) };
+}
+
+/** Counts a refusal of reasoning, with the cause: a body that is the client's own was changed by the client. */
+function noteRefusedThinking(
+  { request, trace }: Exchange,
+  failure: ProviderFailure,
+  body: readonly Uint8Array[],
+): void {
+  if (detectPoison(failure)?.kind !== "thinking") return;
+  const by = body[0] === request.messages.cut.bytes ? "client" : "longhaul";
+  trace.refusedThinking ??= { longhaul: 0, client: 0 };
+  trace.refusedThinking[by]++;
 }
 
 /** True if the upstream does not know the field that asks for usage: it is not asked again. */
