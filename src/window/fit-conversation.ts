@@ -83,8 +83,7 @@ function replayPolicy(
   { policy, tokensOf, facts }: WindowSettings,
   limits: PolicyLimits,
 ) {
-  const prices = computeCachePrices(facts);
-  const run = policy.start(limits, tokensOf, prices ? { prices } : {});
+  const run = policy.start(limits, tokensOf, { prices: computeCachePrices(facts) });
   for (const [index, slot] of slots.entries()) {
     if (index > 0 && slot.message.role === "assistant") run.fit({ isHot: true });
     run.observe(slot);

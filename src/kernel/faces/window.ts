@@ -37,7 +37,7 @@ export { diffWindows, type WindowChange } from "../../window/diff-windows.ts";
 export { RereadCounter } from "../../window/effects/find-touches.ts";
 export { alternateRoles, type FittedMessages, fitConversation } from "../../window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "../../window/limits/overflow.ts";
-export { findRefusedThinking } from "../../window/limits/poison.ts";
+export { detectPoison } from "../../window/limits/poison.ts";
 export { genaiPrices } from "../../window/models/genai-prices.ts";
 export { computeReportCost, computeUsageCost } from "../../window/models/model-catalog.ts";
 export type { ModelFacts, Prices } from "../../window/models/model-data.ts";
@@ -66,6 +66,7 @@ export { SHRINK_FILTERS, type ShrinkFilter, type ShrinkOption } from "../../wind
 export type { Slot } from "../../window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "../../window/tokens/estimate.ts";
 export { loadTokenizer, type Tokenizer, type TokenizerName } from "../../window/tokens/tokenizer.ts";
+export { countDroppedThinking, readDroppedThinking } from "../../window/usage/input-changes.ts";
 export {
   addReport,
   EMPTY_LEDGER,

@@ -29,27 +29,8 @@ export function detectPoison(failure: ProviderFailure): Poison | undefined {
   return isRefusal(facts) ? undefined : (findPoisonInTexts(facts) ?? findPoisonInCodes(facts));
 }
 
-/**
- * The first message whose thinking the provider refuses because of what stands before it, and the provider's words;
- * undefined for any other failure.
- */
-export function findRefusedThinking(
-  failure: ProviderFailure,
-): { readonly message: number; readonly text: string } | undefined {
-  const facts = collectFailureFacts(failure);
-  const text = facts.texts.find((one) => BOUND_ELSEWHERE.test(one));
-  if (text === undefined || isRefusal(facts)) return undefined;
-  const path = [text, ...facts.fields].map(parsePath).find((found) => found !== undefined);
-  return { message: path?.message ?? 0, text };
-}
-
-const BOUND_ELSEWHERE =
-  /invalid `?signature`? in `?thinking`?\s+block[\s\S]*bound to a different conversation/i;
-
 function findPoisonInTexts(facts: FailureFacts): Poison | undefined {
   for (const text of facts.texts) {
-    // No block is wrong by itself: what stands before it has changed.
-    if (BOUND_ELSEWHERE.test(text)) continue;
     for (const { kind, pattern } of POISON_FORMS) {
       const match = pattern.exec(text);
       if (match) return buildPoison(facts, kind, text, match.groups);
@@ -72,7 +53,11 @@ function buildPoison(
   message: string,
   groups: Readonly<Record<string, string | undefined>> | undefined,
 ): Poison {
-  const path = [message, ...facts.fields].map(parsePath).find((found) => found !== undefined);
+  const index = groups?.message;
+  const path =
+    index === undefined
+      ? [message, ...facts.fields].map(parsePath).find((found) => found !== undefined)
+      : { message: Number(index) };
   const callIds = groups?.calls?.split(/,\s*/);
   const itemId = groups?.item;
   return { kind, ...dropUndefined({ path, callIds, itemId }), message };

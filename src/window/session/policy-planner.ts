@@ -227,10 +227,9 @@ export class PolicyPlanner {
   #start(window: LoadedWindow): PolicyRun {
     const { slots, past, isPastCut, unread, pins, summaries, overlays } = window;
     const { policy, tokensOf, facts, shrinkFilters } = this.#settings;
-    const prices = computeCachePrices(facts);
     this.#startTokens = this.#estimated.tokens;
     this.#run = policy.start(this.#estimated, tokensOf, {
-      ...dropUndefined({ prices }),
+      prices: computeCachePrices(facts),
       bindsThinking: this.#bindsThinking,
       pins: new Set([...pins, ...summaries]),
       window: slots,

@@ -2,7 +2,7 @@ import { runHealLoop } from "../../../kernel/calls/call-window.ts";
 import {
   detectOutputOverflow,
   detectOverflow,
-  findRefusedThinking,
+  detectPoison,
   type Overflow,
   type ProviderFailure,
   resolveThinkingRule,
@@ -68,6 +68,7 @@ export async function sendRound(
       // An error has its own status, or is the first event of a stream.
       const mayRefuse = isWatched && (response.status >= 400 || exchange.trace.isStreamed === true);
       const refusal = mayRefuse ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      if (refusal) noteRefusedThinking(exchange, refusal.failure, body);
       return { answer: response, ...dropUndefined({ refusal }) };
     },
     async heal({ failure }) {
@@ -86,6 +87,18 @@ export async function sendRound(
     discard: (response) => response.body.destroy(),
   });
   return { response: answer, ...dropUndefined({ refusal }) };
+}
+
+/** Counts a refusal of reasoning, with the cause: a body that is the client's own was changed by the client. */
+function noteRefusedThinking(
+  { request, trace }: Exchange,
+  failure: ProviderFailure,
+  body: readonly Uint8Array[],
+): void {
+  if (detectPoison(failure)?.kind !== "thinking") return;
+  const by = body[0] === request.messages.cut.bytes ? "client" : "longhaul";
+  trace.refusedThinking ??= { longhaul: 0, client: 0 };
+  trace.refusedThinking[by]++;
 }
 
 /** True if the upstream does not know the field that asks for usage: it is not asked again. */
@@ -171,14 +184,12 @@ const thinkingEnds = new WeakMap<ThreadCall, number>();
  * they stay out.
  */
 function dropRefusedThinking({ call, trace }: Exchange, failure: ProviderFailure): boolean {
-  const refused = call.markReply && findRefusedThinking(failure);
-  if (!refused) return false;
+  const refused = call.markReply && detectPoison(failure);
+  if (refused?.kind !== "thinking") return false;
   const known = thinkingEnds.get(call);
   if (known === 0) return false;
-  const end = known === undefined ? refused.message : 0;
-  thinkingEnds.set(call, end);
-  trace.defect = refused.text;
-  trace.thinkingRefused = (trace.thinkingRefused ?? 0) + 1;
+  thinkingEnds.set(call, known === undefined ? (refused.path?.message ?? 0) : 0);
+  trace.defect = refused.message;
   return true;
 }
 
