@@ -9,15 +9,11 @@ import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { isStubbed } from "../stub.ts";
+import { compareLines, NO_NUMBERS, OutputLines, SHOWN_NUMBERS } from "./output-lines.ts";
 import { type Pointer, parsePointer } from "./pointer.ts";
 import { ShownLines, type ShownResult } from "./shown-lines.ts";
 import { SHRINK_FILTERS, type ShrinkFilter } from "./shrink-filters.ts";
 import { normalizeLines, shrinkLines } from "./shrink-output.ts";
-
-const MAX_FILES = 5_000;
-
-/** Paths that are kept for one file name; the newest ones. */
-const MAX_PATHS = 50;
 
 const MAX_CHARACTERS = 60;
 const WORD = /^[\w.-]{1,20}$/;
@@ -40,6 +36,8 @@ const PROGRAMS = new Set([
 
 /** Words of a question that stand in it literally. */
 interface AskedLiterals {
+  /** Place of the question. */
+  readonly seq: number;
   /** Paths, file names and quoted words: the question asks for results of calls that name one. */
   readonly subjects: readonly string[];
   /** These and other names: the question may ask for a line that contains one. */
@@ -52,7 +50,7 @@ const MIN_CHARACTERS = 4;
 const MAX_LITERALS = 200;
 
 /** The names, paths and quoted words of a question. */
-export function findAskedLiterals(question: string): AskedLiterals {
+export function findAskedLiterals(question: string, seq: number): AskedLiterals {
   const subjects = new Set<string>();
   const names = new Set<string>();
   for (const [, quoted] of question.matchAll(QUOTED)) subjects.add((quoted as string).trim());
@@ -60,7 +58,7 @@ export function findAskedLiterals(question: string): AskedLiterals {
     if (name.includes("/") || FILE_NAME.test(name)) subjects.add(name);
     else names.add(name);
   });
-  return { subjects: limit(subjects), names: limit([...subjects, ...names]) };
+  return { seq, subjects: limit(subjects), names: limit([...subjects, ...names]) };
 }
 
 /** True if a text contains one of the literals. */
@@ -75,7 +73,7 @@ function limit(literals: Iterable<string>): readonly string[] {
 /** Results below this size stay as they are. */
 export const MIN_SHRINK_CHARACTERS = 200;
 const MIN_SAVED_CHARACTERS = 60;
-const NOTHING_ASKED: AskedLiterals = { subjects: [], names: [] };
+const NOTHING_ASKED: AskedLiterals = { seq: 0, subjects: [], names: [] };
 const MAX_INPUT_CHARACTERS = 4_000;
 const ALL_FILTERS: ReadonlySet<ShrinkFilter> = new Set(SHRINK_FILTERS);
 const NO_FILTERS: ReadonlySet<ShrinkFilter> = new Set();
@@ -89,7 +87,6 @@ export class ResultShrinker {
   #calls = new Map<string, ToolCallPart>();
   /** Calls that a program of the provider made: it needs every byte of their results, and the model sees none. */
   #programCalls = new Set<string>();
-  #editedFiles = new EditedFiles();
   /** The question whose literals were read last: a turn has many results and one question. */
   #asked: { readonly message: Message; readonly literals: AskedLiterals } | undefined;
 
@@ -101,12 +98,6 @@ export class ResultShrinker {
 
   get isOn(): boolean {
     return this.#filters.size > 0;
-  }
-
-  /** Records a message that has left the window: its calls may have changed files. */
-  observePast(slot: Slot): void {
-    for (const part of slot.message.parts)
-      if (part.type === "tool-call") this.#editedFiles.observe(part, slot.seq);
   }
 
   /**
@@ -135,7 +126,7 @@ export class ResultShrinker {
       return window;
     }
     const question = window[findNewestQuestion(window)];
-    const literals = question ? this.#readLiterals(question.message) : NOTHING_ASKED;
+    const literals = question ? this.#readLiterals(question) : NOTHING_ASKED;
     let isChanged = false;
     const shrunk = arrived.map((slot) => {
       const isFixed = slot.isNote || slot.original || this.#pins.has(slot.seq) || isSettled(slot);
@@ -147,9 +138,9 @@ export class ResultShrinker {
     return isChanged ? [...window.slice(0, from), ...shrunk] : window;
   }
 
-  #readLiterals(message: Message): AskedLiterals {
+  #readLiterals({ message, seq }: Slot): AskedLiterals {
     if (this.#asked?.message !== message)
-      this.#asked = { message, literals: findAskedLiterals(getOwnText(message)) };
+      this.#asked = { message, literals: findAskedLiterals(getOwnText(message), seq) };
     return this.#asked.literals;
   }
 
@@ -182,12 +173,10 @@ export class ResultShrinker {
     const call = this.#calls.get(part.callId);
     const touches = call ? findTouches(call) : [];
     if (touches.some(({ kind }) => kind === "edit" || kind === "write")) return part;
-    if (call && literals.subjects.length > 0) {
-      const input = renderInput(call.input).slice(0, MAX_INPUT_CHARACTERS);
-      if (hasLiteral(input, literals.subjects)) return part;
-    }
+    const input = call && literals.subjects.length > 0 ? renderInput(call.input) : "";
+    const isAsked = hasLiteral(input.slice(0, MAX_INPUT_CHARACTERS), literals.subjects);
     const isFile = isFileRead(call);
-    const afterSeq = call ? this.#editedFiles.findLastEdit(call) : 0;
+    const isOneText = hasOneText(part);
     let offset = 0;
     let isChanged = false;
     const output = part.output.map((content) => {
@@ -204,9 +193,12 @@ export class ResultShrinker {
         shownLines: this.#shownLines,
         cite: citeOf(slot),
         isFile,
-        afterSeq,
         offset: start,
-        isKept: (line) => names.length > 0 && hasLiteral(line, names),
+        isOneText,
+        askedSeq: literals.seq,
+        isAsked,
+        isNamed: (line) => names.length > 0 && hasLiteral(line, names),
+        isKept: () => false,
       });
       const short = lines.join("\n");
       if (text.length - short.length < MIN_SAVED_CHARACTERS) return content;
@@ -223,10 +215,7 @@ export class ResultShrinker {
       for (const callId of listProgramCalls(slot.message)) this.#programCalls.add(callId);
     let result = 0;
     for (const part of slot.message.parts) {
-      if (part.type === "tool-call") {
-        this.#calls.set(part.callId, part);
-        this.#editedFiles.observe(part, slot.seq);
-      }
+      if (part.type === "tool-call") this.#calls.set(part.callId, part);
       if (part.type !== "tool-result") continue;
       const place = { seq: slot.seq, cite: citeOf(slot), result: result++ };
       if (this.#programCalls.has(part.callId)) continue;
@@ -246,19 +235,26 @@ export class ResultShrinker {
         const lines = said.output.flatMap((content) =>
           content.type === "text" ? normalizeLines(content.text, isFile, filters) : [],
         );
-        return pointers.every((pointer) => this.#isValid(pointer, lines));
+        const output = new OutputLines(lines);
+        return pointers.every((pointer) => this.#isValid(pointer, output));
       });
     });
   }
 
-  #isValid({ from, to, cite, result, line }: Pointer, lines: readonly string[]): boolean {
-    const wanted = lines.slice(from, to + 1);
-    return (
-      wanted.length === to - from + 1 &&
-      this.#shownLines
-        .findResults(cite, result)
-        .some((shown) => wanted.every((text, offset) => shown.lines[line + offset] === text))
-    );
+  /** True if a result shows all lines that a pointer names, in the relation that it states. */
+  #isValid({ from, to, isNumbered, cite, result, line, isShownNumbered }: Pointer, said: OutputLines): boolean {
+    const first = isNumbered ? said.findNumber(from) : from;
+    const expected = isNumbered ? from - line : isShownNumbered ? SHOWN_NUMBERS : undefined;
+    const isShown = ({ output }: ShownResult) => {
+      const start = isShownNumbered ? output.findNumber(line) : line;
+      if (first < 0 || start < 0) return false;
+      for (let offset = 0; offset <= to - from; offset++) {
+        const shift = compareLines(said, first + offset, output, start + offset);
+        if (expected === undefined ? shift !== NO_NUMBERS && shift !== 0 : shift !== expected) return false;
+      }
+      return true;
+    };
+    return this.#shownLines.findResults(cite, result).some(isShown);
   }
 }
 
@@ -269,7 +265,7 @@ class LazyResult implements ShownResult {
   readonly result: number;
   readonly #part: ToolResultPart;
   readonly #call: ToolCallPart | undefined;
-  #lines: readonly string[] | undefined;
+  #output: OutputLines | undefined;
 
   constructor(
     { seq, cite, result }: Pick<ShownResult, "seq" | "cite" | "result">,
@@ -287,14 +283,18 @@ class LazyResult implements ShownResult {
     return this.#call ? describeCall(this.#call) : "";
   }
 
-  get texts(): readonly string[] {
-    return this.#part.output.flatMap((content) => (content.type === "text" ? [content.text] : []));
+  get isOneText(): boolean {
+    return hasOneText(this.#part);
   }
 
-  get lines(): readonly string[] {
-    this.#lines ??= listShownLines(this.#part);
-    return this.#lines;
+  get output(): OutputLines {
+    this.#output ??= new OutputLines(listShownLines(this.#part));
+    return this.#output;
   }
+}
+
+function hasOneText({ output }: ToolResultPart): boolean {
+  return output.filter(({ type }) => type === "text").length === 1;
 }
 
 function hasResult({ message }: Slot): boolean {
@@ -359,50 +359,4 @@ function listProgramWords(command: string): readonly string[] {
   return PROGRAMS.has(program) && WORD.test(subcommand) && !FLAG.test(subcommand)
     ? [program, subcommand]
     : [program];
-}
-
-/** The last change of each file that the agent has written or edited. */
-export class EditedFiles {
-  readonly #lastEdits = new Map<string, { readonly path: string; readonly seq: number }[]>();
-  /** Place of the last change of a file that its call does not name. */
-  #lastUnnamed = 0;
-
-  /** Records the changes of a call in the message at `seq`. */
-  observe(call: ToolCallPart, seq: number): void {
-    for (const { kind, path } of findTouches(call)) {
-      if (kind !== "edit" && kind !== "write") continue;
-      if (path === undefined) {
-        this.#lastUnnamed = seq;
-        continue;
-      }
-      const name = getBaseName(path);
-      const others = (this.#lastEdits.get(name) ?? []).filter((edit) => edit.path !== path);
-      this.#lastEdits.delete(name);
-      this.#lastEdits.set(name, [...others.slice(1 - MAX_PATHS), { path, seq }]);
-      const oldest = this.#lastEdits.size > MAX_FILES ? this.#lastEdits.keys().next().value : undefined;
-      if (oldest !== undefined) this.#lastEdits.delete(oldest);
-    }
-  }
-
-  /** Place of the last change of any of the files that a call shows; 0 if there is none. */
-  findLastEdit(call: ToolCallPart): number {
-    const reads = findTouches(call).filter(({ kind }) => kind === "read");
-    const seqs = reads.flatMap(({ path }) =>
-      path === undefined
-        ? []
-        : (this.#lastEdits.get(getBaseName(path)) ?? [])
-            .filter((edit) => isSamePath(edit.path, path))
-            .map(({ seq }) => seq),
-    );
-    return Math.max(reads.length > 0 ? this.#lastUnnamed : 0, ...seqs, 0);
-  }
-}
-
-function getBaseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** One of the paths may be relative. */
-function isSamePath(one: string, other: string): boolean {
-  return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`);
 }

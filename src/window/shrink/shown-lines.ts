@@ -1,3 +1,5 @@
+import { compareLines, type LineShift, type OutputLines } from "./output-lines.ts";
+
 /** A tool result in a window, as it is shown. */
 export interface ShownResult {
   /** Place of its entry on the line, the citation of the entry, and the index of the result inside it. */
@@ -6,9 +8,10 @@ export interface ShownResult {
   readonly result: number;
   /** The call that it answers, in a few words. */
   readonly label: string;
-  /** The texts of its output, and the lines of all of them. */
-  readonly texts: readonly string[];
-  readonly lines: readonly string[];
+  /** The lines of all its texts. */
+  readonly output: OutputLines;
+  /** False if the lines of several texts are joined, so that a number may stand before two lines. */
+  readonly isOneText: boolean;
 }
 
 /** Lines in a row that a shown result also has. */
@@ -17,6 +20,7 @@ export interface LineMatch {
   /** Index of the first line in the shown result. */
   readonly line: number;
   readonly count: number;
+  readonly shift: LineShift;
 }
 
 /** Shorter lines, such as a closing bracket, stand in most files. */
@@ -53,20 +57,19 @@ export class ShownLines {
   }
 
   #read(shown: ShownResult): void {
-    let line = 0;
-    for (const text of shown.texts)
-      for (const said of text.split("\n")) {
-        if (said.length >= MIN_ANCHOR_CHARACTERS) this.#addLine(said, shown, line);
-        line++;
-      }
+    const { bodies } = shown.output;
+    for (let line = 0; line < bodies.length; line++) {
+      const body = bodies[line] as string;
+      if (body.length >= MIN_ANCHOR_CHARACTERS) this.#addLine(body, shown, line);
+    }
   }
 
-  #addLine(said: string, shown: ShownResult, line: number): void {
+  #addLine(body: string, shown: ShownResult, line: number): void {
     const number = this.#lines.push(line) - 1;
     this.#shown.push(shown);
-    const known = this.#numbers.get(said);
-    if (known === undefined) this.#numbers.set(said, number);
-    else if (typeof known === "number") this.#numbers.set(said, [known, number]);
+    const known = this.#numbers.get(body);
+    if (known === undefined) this.#numbers.set(body, number);
+    else if (typeof known === "number") this.#numbers.set(body, [known, number]);
     else {
       if (known.length === MAX_PLACES) known.shift();
       known.push(number);
@@ -78,21 +81,26 @@ export class ShownLines {
     return this.#results.get(`${cite} ${result}`) ?? [];
   }
 
-  /** The longest run of lines from `from` up to `to` that a result after the place `afterSeq` shows. */
-  findLongest(lines: readonly string[], from: number, to: number, afterSeq: number): LineMatch | undefined {
+  /**
+   * The longest run of lines from `from` up to `to` that a result after the place `afterSeq` shows; the newest of equally
+   * long ones.
+   */
+  findLongest(output: OutputLines, from: number, to: number, afterSeq: number): LineMatch | undefined {
     for (const shown of this.#unread) this.#read(shown);
     this.#unread = [];
-    const sought = lines[from] as string;
+    const sought = output.bodies[from] as string;
     if (sought.length < MIN_ANCHOR_CHARACTERS) return undefined;
     let best: LineMatch | undefined;
     const found = this.#numbers.get(sought) ?? [];
     for (const number of typeof found === "number" ? [found] : found) {
       const shown = this.#shown[number] as ShownResult;
       const line = this.#lines[number] as number;
-      if (shown.seq <= afterSeq) continue;
+      const shift = compareLines(output, from, shown.output, line);
+      if (shift === undefined || shown.seq <= afterSeq) continue;
       let count = 1;
-      while (from + count <= to && lines[from + count] === shown.lines[line + count]) count++;
-      if (count >= (best?.count ?? 0)) best = { shown, line, count };
+      while (from + count <= to && compareLines(output, from + count, shown.output, line + count) === shift)
+        count++;
+      if (count >= (best?.count ?? 0)) best = { shown, line, count, shift };
     }
     return best;
   }
