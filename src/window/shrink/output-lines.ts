@@ -117,8 +117,10 @@ export type LineShift = number;
 export const NO_NUMBERS: LineShift = Number.POSITIVE_INFINITY;
 /** Only the line shown elsewhere has a number. */
 export const SHOWN_NUMBERS: LineShift = Number.NEGATIVE_INFINITY;
+/** Only this line has a number: a run of them counts up; added to the distance between its number and its place. */
+export const OWN_NUMBERS: LineShift = 1e9;
 
-/** The difference of two lines; undefined if their texts differ, or if the line shown elsewhere lacks a number. */
+/** The difference of two lines; undefined if their texts differ. */
 export function compareLines(
   said: OutputLines,
   index: number,
@@ -130,6 +132,6 @@ export function compareLines(
   const number = said.numberAt(index);
   const other = shown.numberAt(line);
   if (number === 0) return other === 0 ? NO_NUMBERS : SHOWN_NUMBERS;
-  if (other === 0 || said.markAt(index) !== shown.markAt(line)) return undefined;
-  return number - other;
+  if (other === 0) return OWN_NUMBERS + number - index;
+  return said.markAt(index) === shown.markAt(line) ? number - other : undefined;
 }

@@ -1,8 +1,8 @@
 import { formatLines } from "./line-cut.ts";
 
 /**
- * Lines of an output that stand in an earlier result of the same window. Lines are named by their place, which counts
- * from 0, or by the number that a tool for reading files has put before them.
+ * Lines of an output that stand before it in the same window. Lines are named by their place, which counts from 0, or by
+ * the number that a tool for reading files has put before them.
  */
 export interface Pointer {
   /** The lines left out, in the output before it was shortened. */
@@ -10,41 +10,45 @@ export interface Pointer {
   readonly to: number;
   /** True if `from` and `to` are numbers that stand before the lines. */
   readonly isNumbered: boolean;
-  /** Citation of the entry that shows them, and the result inside it, from 0. */
+  /** Citation of the entry that shows them, and what shows them there: "result 1" is its first result, "call 2" its second call. */
   readonly cite: string;
-  readonly result: number;
-  /** The first of the lines in that result, as it is shown. */
+  readonly part: string;
+  /** The first of the lines there, as they are shown. */
   readonly line: number;
   /** True if `line` is a number that stands before the line. */
   readonly isShownNumbered: boolean;
 }
 
 const POINTER =
-  /^\[Lines (numbered )?(\d+)(?:-(\d+))? left out: the same as (lines?|text of|those) (?:numbered )?(\d+)(?:-\d+)? of (\S*#\d+)(?: result (\d+))?(?: \(.*\))?\]$/;
-const START = "[Lines ";
+  /^\[(Lines )?(\d+)(?:-(\d+))? left out: (?:the same as (?:(lines? )?(\d+)(?:-\d+)? )?(?:of|in) )(\S*#\d+)(?: ((?:result|call) \d+))?(?: \(.*\))?\]$/;
+const START = "[";
+const ONLY_RESULT = "result 1";
 
-/** The line that stands for the lines left out; `label` describes the call of the earlier result. */
+/**
+ * The line that stands for the lines left out; `label` describes the call of the earlier result. "Lines 3-9" are counted,
+ * a bare "3-9" names the numbers that the output itself shows.
+ */
 export function formatPointer(pointer: Pointer, label: string): string {
-  const { from, to, isNumbered, cite, result, line, isShownNumbered } = pointer;
-  const place = result === 0 ? cite : `${cite} result ${result + 1}`;
+  const { from, to, isNumbered, cite, part, line, isShownNumbered } = pointer;
+  const place = part === ONLY_RESULT ? cite : `${cite} ${part}`;
   const last = line + to - from;
-  const own = isNumbered ? `numbered ${formatRange(from, to)}` : formatLines(from, to);
-  const shown = isShownNumbered
-    ? `${isNumbered ? "those" : "text of"} numbered ${formatRange(line, last)}`
-    : `${from === to ? "line" : "lines"} ${formatLines(line, last)}`;
+  const own = isNumbered ? formatRange(from, to) : `Lines ${formatLines(from, to)}`;
+  const counted = `${from === to ? "line" : "lines"} ${formatLines(line, last)} of`;
+  const numbered = isNumbered && line === from ? "in" : `${formatRange(line, last)} of`;
   const called = label === "" ? "" : ` (${label})`;
-  return `${START}${own} left out: the same as ${shown} of ${place}${called}]`;
+  return `[${own} left out: the same as ${isShownNumbered ? numbered : counted} ${place}${called}]`;
 }
 
 /** The pointer that a line is; undefined for other lines. */
 export function parsePointer(line: string): Pointer | undefined {
-  if (!line.startsWith(START)) return undefined;
-  const match = POINTER.exec(line);
+  const match = line.startsWith(START) ? POINTER.exec(line) : null;
   if (!match) return undefined;
-  const isNumbered = match[1] !== undefined;
-  const isShownNumbered = !match[4]?.startsWith("line");
+  const isNumbered = match[1] === undefined;
+  const isShownNumbered = match[4] === undefined;
+  // Only a run of numbered lines stands elsewhere under the same numbers.
+  if (match[5] === undefined && !isNumbered) return undefined;
   const first = Number(match[2]);
-  const shown = Number(match[5]);
+  const shown = Number(match[5] ?? match[2]);
   const from = isNumbered ? first : first - 1;
   return {
     from,
@@ -53,13 +57,13 @@ export function parsePointer(line: string): Pointer | undefined {
     line: isShownNumbered ? shown : shown - 1,
     isShownNumbered,
     cite: match[6] as string,
-    result: match[7] === undefined ? 0 : Number(match[7]) - 1,
+    part: match[7] ?? ONLY_RESULT,
   };
 }
 
 /** The line that stands for lines left out for another reason, which the entry `cite` still holds. */
 export function formatLeftOut(from: number, to: number, why: string, cite: string): string {
-  return `${START}${formatLines(from, to)} left out: ${why}; whole: expand ${cite}]`;
+  return `[Lines ${formatLines(from, to)} left out: ${why}; whole: expand ${cite}]`;
 }
 
 function formatRange(from: number, to: number): string {

@@ -1,10 +1,10 @@
 import { countSavedCharacters, findRuns, type LineCut } from "./line-cut.ts";
-import { compareLines, NO_NUMBERS, type OutputLines, SHOWN_NUMBERS } from "./output-lines.ts";
+import { compareLines, type OutputLines } from "./output-lines.ts";
 import { formatPointer, type Pointer } from "./pointer.ts";
-import type { LineMatch, ShownLines, ShownResult } from "./shown-lines.ts";
+import type { LineMatch, ShownLines, ShownText } from "./shown-lines.ts";
 
 /** Characters that a pointer must save; below that, it costs the reader more than it saves. */
-const MIN_SAVED_CHARACTERS = 100;
+const MIN_SAVED_CHARACTERS = 60;
 
 /** The output in which repeated lines are sought. */
 export interface RepeatingOutput {
@@ -24,7 +24,7 @@ export function cutRepeatedLines(
 ): readonly LineCut[] {
   const { lines } = from.output;
   const cuts: LineCut[] = [];
-  const labeled = new Set<ShownResult>();
+  const labeled = new Set<ShownText>();
   for (const segment of findRuns(lines, isFree, 1)) {
     let next = segment.from;
     for (let at = segment.from; at <= segment.to; ) {
@@ -63,25 +63,39 @@ function buildCut(
   isLabeled: boolean,
 ): LineCut | undefined {
   const to = from + count - 1;
-  const { cite, result, label } = shown;
-  const place = { cite, result };
-  const number = findOwnNumber(output, from, isOneText);
-  const other = findOwnNumber(shown.output, line, shown.isOneText);
-  const pointer: Pointer | undefined =
-    shift === NO_NUMBERS || (shift === 0 && (number === undefined || other === undefined))
-      ? { ...place, from: from + offset, to: to + offset, line, isNumbered: false, isShownNumbered: false }
-      : shift === SHOWN_NUMBERS
-        ? other === undefined
-          ? undefined
-          : { ...place, from: from + offset, to: to + offset, line: other, isNumbered: false, isShownNumbered: true }
-        : number === undefined || other === undefined
-          ? undefined
-          : { ...place, from: number, to: number + count - 1, line: other, isNumbered: true, isShownNumbered: true };
-  return pointer && { from, to, lines: [formatPointer(pointer, isLabeled ? label : "")] };
+  const number = findFirstNumber(output, from, count, isOneText);
+  const other = findFirstNumber(shown.output, line, count, shown.isOneText);
+  const isNamed = number !== undefined && other !== undefined;
+  // Lines that are the same with their numbers can be counted where a number does not tell which line is meant.
+  if (!isNamed && shift !== 0) return undefined;
+  const isNumbered = isNamed && number > 0;
+  const isShownNumbered = isNamed && other > 0;
+  const pointer: Pointer = {
+    from: isNumbered ? number : from + offset,
+    to: isNumbered ? number + count - 1 : to + offset,
+    isNumbered,
+    cite: shown.cite,
+    part: shown.part,
+    line: isShownNumbered ? other : line,
+    isShownNumbered,
+  };
+  return { from, to, lines: [formatPointer(pointer, isLabeled ? shown.label : "")] };
 }
 
-/** The number that stands before a line, if no other line of the result has it. */
-function findOwnNumber(output: OutputLines, index: number, isOneText: boolean): number | undefined {
-  const number = output.numberAt(index);
-  return isOneText && number > 0 && output.findNumber(number) === index ? number : undefined;
+/**
+ * The number before the first of some lines, 0 if it has none; undefined if the numbers do not count up, or if the first one
+ * stands before another line too.
+ */
+function findFirstNumber(
+  output: OutputLines,
+  from: number,
+  count: number,
+  isOneText: boolean,
+): number | undefined {
+  const number = output.numberAt(from);
+  if (number === 0) return 0;
+  if (!isOneText || output.findNumber(number) !== from) return undefined;
+  for (let index = 1; index < count; index++)
+    if (output.numberAt(from + index) !== number + index) return undefined;
+  return number;
 }

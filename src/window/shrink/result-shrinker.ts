@@ -3,15 +3,23 @@ import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import { isCall, listProgramCalls } from "../../model/tool-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { findTouches } from "../effects/find-touches.ts";
+import { listChanges } from "../effects/list-changes.ts";
 import { renderInput } from "../extract/part-text.ts";
 import { scanIdentifiers } from "../extract/scan-identifiers.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { isStubbed } from "../stub.ts";
-import { compareLines, NO_NUMBERS, OutputLines, SHOWN_NUMBERS } from "./output-lines.ts";
+import {
+  compareLines,
+  type LineShift,
+  NO_NUMBERS,
+  OutputLines,
+  OWN_NUMBERS,
+  SHOWN_NUMBERS,
+} from "./output-lines.ts";
 import { type Pointer, parsePointer } from "./pointer.ts";
-import { ShownLines, type ShownResult } from "./shown-lines.ts";
+import { ShownLines, type ShownText } from "./shown-lines.ts";
 import { SHRINK_FILTERS, type ShrinkFilter } from "./shrink-filters.ts";
 import { normalizeLines, shrinkLines } from "./shrink-output.ts";
 
@@ -171,11 +179,9 @@ export class ResultShrinker {
   #shrinkResult(part: ToolResultPart, slot: Slot, literals: AskedLiterals): ToolResultPart {
     if (this.#programCalls.has(part.callId)) return part;
     const call = this.#calls.get(part.callId);
-    const touches = call ? findTouches(call) : [];
-    if (touches.some(({ kind }) => kind === "edit" || kind === "write")) return part;
     const input = call && literals.subjects.length > 0 ? renderInput(call.input) : "";
     const isAsked = hasLiteral(input.slice(0, MAX_INPUT_CHARACTERS), literals.subjects);
-    const isFile = isFileRead(call);
+    const isFile = isFileRead(call) || (call !== undefined && isChanging(call));
     const isOneText = hasOneText(part);
     let offset = 0;
     let isChanged = false;
@@ -213,13 +219,20 @@ export class ResultShrinker {
     if (slot.isNote) return;
     if (slot.message.parts.some(isCall))
       for (const callId of listProgramCalls(slot.message)) this.#programCalls.add(callId);
-    let result = 0;
+    const place = { seq: slot.seq, cite: citeOf(slot) };
+    let calls = 0;
+    let results = 0;
     for (const part of slot.message.parts) {
-      if (part.type === "tool-call") this.#calls.set(part.callId, part);
+      if (part.type === "tool-call") {
+        this.#calls.set(part.callId, part);
+        const own = { ...place, part: `call ${++calls}`, isOneText: true };
+        if (isChanging(part)) this.#shownLines.add(new LazyText(own, part, () => listWrittenLines(part)));
+      }
       if (part.type !== "tool-result") continue;
-      const place = { seq: slot.seq, cite: citeOf(slot), result: result++ };
+      const own = { ...place, part: `result ${++results}`, isOneText: hasOneText(part) };
       if (this.#programCalls.has(part.callId)) continue;
-      this.#shownLines.add(new LazyResult(place, part, this.#calls.get(part.callId)));
+      const call = this.#calls.get(part.callId);
+      this.#shownLines.add(new LazyText(own, call, () => listShownLines(part)));
     }
   }
 
@@ -229,7 +242,8 @@ export class ResultShrinker {
       if (part.type !== "tool-result" || said?.type !== "tool-result" || part === said) return true;
       const pointers = listShownLines(part).flatMap((line) => parsePointer(line) ?? []);
       if (pointers.length === 0) return true;
-      const isFile = isFileRead(this.#calls.get(part.callId));
+      const call = this.#calls.get(part.callId);
+      const isFile = isFileRead(call) || (call !== undefined && isChanging(call));
       // The pointers may have been written while other filters were on.
       return [this.#filters, ALL_FILTERS, NO_FILTERS].some((filters) => {
         const lines = said.output.flatMap((content) =>
@@ -241,56 +255,63 @@ export class ResultShrinker {
     });
   }
 
-  /** True if a result shows all lines that a pointer names, in the relation that it states. */
-  #isValid({ from, to, isNumbered, cite, result, line, isShownNumbered }: Pointer, said: OutputLines): boolean {
+  /** True if the window shows all lines that a pointer names, in the relation that it states. */
+  #isValid({ from, to, isNumbered, cite, part, line, isShownNumbered }: Pointer, said: OutputLines): boolean {
     const first = isNumbered ? said.findNumber(from) : from;
-    const expected = isNumbered ? from - line : isShownNumbered ? SHOWN_NUMBERS : undefined;
-    const isShown = ({ output }: ShownResult) => {
+    const isShown = ({ output }: ShownText) => {
       const start = isShownNumbered ? output.findNumber(line) : line;
       if (first < 0 || start < 0) return false;
       for (let offset = 0; offset <= to - from; offset++) {
         const shift = compareLines(said, first + offset, output, start + offset);
-        if (expected === undefined ? shift !== NO_NUMBERS && shift !== 0 : shift !== expected) return false;
+        if (!isExpected(shift)) return false;
       }
       return true;
     };
-    return this.#shownLines.findResults(cite, result).some(isShown);
+    const isExpected = (shift: LineShift | undefined) => {
+      if (isNumbered) return shift === (isShownNumbered ? from - line : OWN_NUMBERS + from - first);
+      return isShownNumbered ? shift === SHOWN_NUMBERS : shift === NO_NUMBERS || shift === 0;
+    };
+    return this.#shownLines.findTexts(cite, part).some(isShown);
   }
 }
 
-/** A shown result; most are never compared with another one, so their lines are not split before. */
-class LazyResult implements ShownResult {
+/** Most texts are never compared with another one, so their lines are not split before. */
+class LazyText implements ShownText {
   readonly seq: number;
   readonly cite: string;
-  readonly result: number;
-  readonly #part: ToolResultPart;
+  readonly part: string;
+  readonly isOneText: boolean;
   readonly #call: ToolCallPart | undefined;
+  readonly #listLines: () => readonly string[];
   #output: OutputLines | undefined;
 
   constructor(
-    { seq, cite, result }: Pick<ShownResult, "seq" | "cite" | "result">,
-    part: ToolResultPart,
+    { seq, cite, part, isOneText }: Pick<ShownText, "seq" | "cite" | "part" | "isOneText">,
     call: ToolCallPart | undefined,
+    listLines: () => readonly string[],
   ) {
     this.seq = seq;
     this.cite = cite;
-    this.result = result;
-    this.#part = part;
+    this.part = part;
+    this.isOneText = isOneText;
     this.#call = call;
+    this.#listLines = listLines;
   }
 
   get label(): string {
     return this.#call ? describeCall(this.#call) : "";
   }
 
-  get isOneText(): boolean {
-    return hasOneText(this.#part);
-  }
-
   get output(): OutputLines {
-    this.#output ??= new OutputLines(listShownLines(this.#part));
+    this.#output ??= new OutputLines(this.#listLines());
     return this.#output;
   }
+}
+
+/** The lines that a call writes to a file in one piece; a reader could not find his way in several. */
+function listWrittenLines(call: ToolCallPart): readonly string[] {
+  const [change, ...others] = listChanges(call);
+  return change && others.length === 0 ? change.after.split("\n") : [];
 }
 
 function hasOneText({ output }: ToolResultPart): boolean {
@@ -317,6 +338,10 @@ export function isShrunk({ message, original, isNote }: Slot): boolean {
 /** The lines of a result as the window shows them. */
 function listShownLines(part: ToolResultPart): readonly string[] {
   return part.output.flatMap((content) => (content.type === "text" ? content.text.split("\n") : []));
+}
+
+function isChanging(call: ToolCallPart): boolean {
+  return findTouches(call).some(({ kind }) => kind === "edit" || kind === "write");
 }
 
 function isFileRead(call: ToolCallPart | undefined): boolean {
