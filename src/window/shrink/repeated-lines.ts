@@ -3,8 +3,12 @@ import { compareLines, type OutputLines } from "./output-lines.ts";
 import { formatPointer, type Pointer } from "./pointer.ts";
 import type { LineMatch, ShownLines, ShownText } from "./shown-lines.ts";
 
-/** Characters that a pointer must save; below that, it costs the reader more than it saves. */
-const MIN_SAVED_CHARACTERS = 60;
+/**
+ * Characters that a pointer must save; below that, it costs the reader more than it saves. Lines that do not stand under
+ * the same numbers are often only alike.
+ */
+const MIN_SAVED_CHARACTERS = 120;
+const MIN_REREAD_CHARACTERS = 60;
 
 /** The output in which repeated lines are sought. */
 export interface RepeatingOutput {
@@ -33,7 +37,8 @@ export function cutRepeatedLines(
       const first = at - (match && found ? match.count - found.count : 0);
       // The first pointer to a result describes it; the others only cite it.
       const cut = match && buildCut(from, first, match, !labeled.has(match.shown));
-      if (cut && countSavedCharacters(lines, cut) >= MIN_SAVED_CHARACTERS) {
+      const least = match?.shift === 0 ? MIN_REREAD_CHARACTERS : MIN_SAVED_CHARACTERS;
+      if (cut && countSavedCharacters(lines, cut) >= least) {
         cuts.push(cut);
         labeled.add(match.shown);
         at = cut.to + 1;
