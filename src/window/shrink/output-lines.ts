@@ -7,6 +7,10 @@ const TAB = 9;
 const COLON = 58;
 const ARROW = "→".charCodeAt(0);
 
+/** Times of day, dates and durations in the output of a program. */
+const TIMES =
+  /\b(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\b|\b\d+(?:\.\d+)? ?(?:ms|µs|ns|s|m\d+(?:\.\d+)?s|seconds?)\b/g;
+
 /** What stands before a line: the number of the line in its file and the mark after it. */
 interface LineNumber {
   readonly number: number;
@@ -25,7 +29,8 @@ export class OutputLines {
   /** The number of each line, 0 where there is none; undefined if no line has one. */
   readonly numbers: readonly number[] | undefined;
 
-  constructor(lines: readonly string[]) {
+  /** `isRun` is true for what a program has printed: when and how long it ran does not tell its lines apart. */
+  constructor(lines: readonly string[], isRun = false) {
     this.lines = lines;
     let numbers: number[] | undefined;
     let bodies: string[] | undefined;
@@ -46,7 +51,7 @@ export class OutputLines {
       numbers.push(number);
     }
     this.numbers = numbers;
-    this.bodies = bodies ?? lines;
+    this.bodies = bodies ?? (isRun ? lines.map((line) => line.replace(TIMES, "0s")) : lines);
   }
 
   /** The number of a line; 0 if it has none. */
@@ -57,7 +62,7 @@ export class OutputLines {
   /** The character between the number of a line and its text. */
   markAt(index: number): number {
     const line = this.lines[index] as string;
-    return line.charCodeAt(line.length - (this.bodies[index] as string).length - 1);
+    return line.charCodeAt(readLineNumber(line)?.mark ?? 0);
   }
 
   /** Index of the first line with a number; -1 if there is none. */
@@ -113,7 +118,7 @@ export function thinNumbers(lines: readonly string[]): readonly string[] {
  */
 export type LineShift = number;
 
-/** Neither line has a number. */
+/** Neither line has a number. The lines of a program's output may differ in their times. */
 export const NO_NUMBERS: LineShift = Number.POSITIVE_INFINITY;
 /** Only the line shown elsewhere has a number. */
 export const SHOWN_NUMBERS: LineShift = Number.NEGATIVE_INFINITY;
@@ -131,7 +136,8 @@ export function compareLines(
   if (body === undefined || body !== shown.bodies[line]) return undefined;
   const number = said.numberAt(index);
   const other = shown.numberAt(line);
-  if (number === 0) return other === 0 ? NO_NUMBERS : SHOWN_NUMBERS;
-  if (other === 0) return OWN_NUMBERS + number - index;
+  if (number === 0 && other === 0) return NO_NUMBERS;
+  if (number === 0) return said.lines[index] === body ? SHOWN_NUMBERS : undefined;
+  if (other === 0) return shown.lines[line] === body ? OWN_NUMBERS + number - index : undefined;
   return said.markAt(index) === shown.markAt(line) ? number - other : undefined;
 }

@@ -17,10 +17,12 @@ export interface Pointer {
   readonly line: number;
   /** True if `line` is a number that stands before the line. */
   readonly isShownNumbered: boolean;
+  /** True if times and durations in the lines differ. */
+  readonly isTimed: boolean;
 }
 
 const POINTER =
-  /^\[(Lines )?(\d+)(?:-(\d+))? left out: (?:the same as (?:(lines? )?(\d+)(?:-\d+)? )?(?:of|in) )(\S*#\d+)(?: ((?:result|call) \d+))?(?: \(.*\))?\]$/;
+  /^\[(Lines )?(\d+)(?:-(\d+))? left out: (?:the same as (?:(lines? )?(\d+)(?:-\d+)? )?(?:of|in) )(\S*#\d+)(?: ((?:result|call) \d+))?(, but for times)?(?: \(.*\))?\]$/;
 const START = "[";
 const ONLY_RESULT = "result 1";
 
@@ -29,14 +31,14 @@ const ONLY_RESULT = "result 1";
  * a bare "3-9" names the numbers that the output itself shows.
  */
 export function formatPointer(pointer: Pointer, label: string): string {
-  const { from, to, isNumbered, cite, part, line, isShownNumbered } = pointer;
+  const { from, to, isNumbered, cite, part, line, isShownNumbered, isTimed } = pointer;
   const place = part === ONLY_RESULT ? cite : `${cite} ${part}`;
   const last = line + to - from;
   const own = isNumbered ? formatRange(from, to) : `Lines ${formatLines(from, to)}`;
   const counted = `${from === to ? "line" : "lines"} ${formatLines(line, last)} of`;
   const numbered = isNumbered && line === from ? "in" : `${formatRange(line, last)} of`;
   const called = label === "" ? "" : ` (${label})`;
-  return `[${own} left out: the same as ${isShownNumbered ? numbered : counted} ${place}${called}]`;
+  return `[${own} left out: the same as ${isShownNumbered ? numbered : counted} ${place}${isTimed ? ", but for times" : ""}${called}]`;
 }
 
 /** The pointer that a line is; undefined for other lines. */
@@ -58,12 +60,20 @@ export function parsePointer(line: string): Pointer | undefined {
     isShownNumbered,
     cite: match[6] as string,
     part: match[7] ?? ONLY_RESULT,
+    isTimed: match[8] !== undefined,
   };
 }
 
-/** The line that stands for lines left out for another reason, which the entry `cite` still holds. */
-export function formatLeftOut(from: number, to: number, why: string, cite: string): string {
-  return `[Lines ${formatLines(from, to)} left out: ${why}; whole: expand ${cite}]`;
+const WAY = "; whole: expand ";
+
+/** The line that stands for what is left out for another reason, and which the entry `cite` still holds. */
+export function formatLeftOut(what: string, why: string, cite: string): string {
+  return `[${what} left out: ${why}${WAY}${cite}]`;
+}
+
+/** True if a text has such a line. */
+export function hasLeftOut(text: string): boolean {
+  return text.includes(WAY);
 }
 
 function formatRange(from: number, to: number): string {

@@ -75,6 +75,11 @@ function buildCut(
   if (!isNamed && shift !== 0) return undefined;
   const isNumbered = isNamed && number > 0;
   const isShownNumbered = isNamed && other > 0;
+  // Without numbers, lines of a program's output may differ in their times.
+  const isTimed =
+    number === 0 &&
+    other === 0 &&
+    output.lines.slice(from, to + 1).some((text, index) => text !== shown.output.lines[line + index]);
   const pointer: Pointer = {
     from: isNumbered ? number : from + offset,
     to: isNumbered ? number + count - 1 : to + offset,
@@ -83,6 +88,7 @@ function buildCut(
     part: shown.part,
     line: isShownNumbered ? other : line,
     isShownNumbered,
+    isTimed,
   };
   return { from, to, lines: [formatPointer(pointer, isLabeled ? shown.label : "")] };
 }

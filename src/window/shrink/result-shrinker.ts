@@ -18,7 +18,8 @@ import {
   OWN_NUMBERS,
   SHOWN_NUMBERS,
 } from "./output-lines.ts";
-import { type Pointer, parsePointer } from "./pointer.ts";
+import { hasLeftOut, type Pointer, parsePointer } from "./pointer.ts";
+import { isRunningCommand } from "./program-output.ts";
 import { ShownLines, type ShownText } from "./shown-lines.ts";
 import { SHRINK_FILTERS, type ShrinkFilter } from "./shrink-filters.ts";
 import { normalizeLines, shrinkLines } from "./shrink-output.ts";
@@ -95,6 +96,8 @@ export class ResultShrinker {
   #calls = new Map<string, ToolCallPart>();
   /** Calls that a program of the provider made: it needs every byte of their results, and the model sees none. */
   #programCalls = new Set<string>();
+  /** Calls, by what they ask for, of whose results something is left out: who asks again gets the whole. */
+  #cutCalls = new Set<string>();
   /** The question whose literals were read last: a turn has many results and one question. */
   #asked: { readonly message: Message; readonly literals: AskedLiterals } | undefined;
 
@@ -116,6 +119,7 @@ export class ResultShrinker {
     this.#shownLines = new ShownLines();
     this.#calls = new Map();
     this.#programCalls = new Set();
+    this.#cutCalls = new Set();
     let isChanged = false;
     const settled = window.map((slot) => {
       const valid = this.#restoreLines(slot);
@@ -177,7 +181,8 @@ export class ResultShrinker {
   }
 
   #shrinkResult(part: ToolResultPart, slot: Slot, literals: AskedLiterals): ToolResultPart {
-    if (this.#programCalls.has(part.callId)) return part;
+    // An error stays as it came.
+    if (this.#programCalls.has(part.callId) || part.isError) return part;
     const call = this.#calls.get(part.callId);
     const input = call && literals.subjects.length > 0 ? renderInput(call.input) : "";
     const isAsked = hasLiteral(input.slice(0, MAX_INPUT_CHARACTERS), literals.subjects);
@@ -204,7 +209,8 @@ export class ResultShrinker {
         askedSeq: literals.seq,
         isAsked,
         isNamed: (line) => names.length > 0 && hasLiteral(line, names),
-        isKept: () => false,
+        isRun: isRun(call),
+        isCuttable: call === undefined || !this.#cutCalls.has(keyOf(call)),
       });
       const short = lines.join("\n");
       if (text.length - short.length < MIN_SAVED_CHARACTERS) return content;
@@ -232,6 +238,7 @@ export class ResultShrinker {
       const own = { ...place, part: `result ${++results}`, isOneText: hasOneText(part) };
       if (this.#programCalls.has(part.callId)) continue;
       const call = this.#calls.get(part.callId);
+      if (call && slot.original && part.output.some(isCut)) this.#cutCalls.add(keyOf(call));
       this.#shownLines.add(new LazyText(own, call, () => listShownLines(part)));
     }
   }
@@ -249,21 +256,23 @@ export class ResultShrinker {
         const lines = said.output.flatMap((content) =>
           content.type === "text" ? normalizeLines(content.text, isFile, filters) : [],
         );
-        const output = new OutputLines(lines);
+        const output = new OutputLines(lines, isRun(call));
         return pointers.every((pointer) => this.#isValid(pointer, output));
       });
     });
   }
 
   /** True if the window shows all lines that a pointer names, in the relation that it states. */
-  #isValid({ from, to, isNumbered, cite, part, line, isShownNumbered }: Pointer, said: OutputLines): boolean {
+  #isValid(pointer: Pointer, said: OutputLines): boolean {
+    const { from, to, isNumbered, cite, part, line, isShownNumbered, isTimed } = pointer;
     const first = isNumbered ? said.findNumber(from) : from;
     const isShown = ({ output }: ShownText) => {
       const start = isShownNumbered ? output.findNumber(line) : line;
       if (first < 0 || start < 0) return false;
       for (let offset = 0; offset <= to - from; offset++) {
         const shift = compareLines(said, first + offset, output, start + offset);
-        if (!isExpected(shift)) return false;
+        const isVerbatim = said.lines[first + offset] === output.lines[start + offset];
+        if (!isExpected(shift) || (shift === NO_NUMBERS && !isTimed && !isVerbatim)) return false;
       }
       return true;
     };
@@ -303,7 +312,7 @@ class LazyText implements ShownText {
   }
 
   get output(): OutputLines {
-    this.#output ??= new OutputLines(this.#listLines());
+    this.#output ??= new OutputLines(this.#listLines(), isRun(this.#call));
     return this.#output;
   }
 }
@@ -312,6 +321,21 @@ class LazyText implements ShownText {
 function listWrittenLines(call: ToolCallPart): readonly string[] {
   const [change, ...others] = listChanges(call);
   return change && others.length === 0 ? change.after.split("\n") : [];
+}
+
+/** What a call asks for. */
+function keyOf({ name, input }: ToolCallPart): string {
+  return `${name} ${JSON.stringify(input)}`;
+}
+
+function isCut(content: ToolResultPart["output"][number]): boolean {
+  return content.type === "text" && hasLeftOut(content.text);
+}
+
+/** True for a call that runs a program for what it does. */
+function isRun(call: ToolCallPart | undefined): boolean {
+  const run = call && findTouches(call).find(({ kind }) => kind === "run");
+  return run !== undefined && isRunningCommand(run.command ?? "");
 }
 
 function hasOneText({ output }: ToolResultPart): boolean {
