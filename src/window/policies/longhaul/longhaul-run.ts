@@ -167,7 +167,6 @@ export class LonghaulRun implements PolicyRun {
     this.#heldSeq = course.heldSeq ?? 0;
     const filters = course.shrinkFilters ?? resolveShrinkFilters(options.shrink);
     this.#shrinker = new ResultShrinker(filters, tokensOf, this.#pins);
-    for (const slot of course.past ?? []) this.#shrinker.observePast(slot);
     this.#unsent = 1 + this.#window.findLastIndex(({ message }) => message.role === "assistant");
     const low = computeLowMark({ ...limits, tokens: maxTokens }, options.low, options.target);
     this.#extract = new Extract(low - limits.system, sorted, course.isPatient === true);
