@@ -1,6 +1,6 @@
+import { brokenRules, hasAnswersInARow } from "../test/support/provider-rules/message-order.ts";
 import { withoutColours } from "./agents/agent.ts";
 import { countEdited, differences } from "./identity.ts";
-import { brokenRules, hasAnswersInARow } from "./provider-rules.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Trial } from "./trial.ts";
 import { PROMPTS } from "./upstream/answer.ts";
