@@ -1,3 +1,5 @@
+import type { ThinkingRule } from "./thinking-rule.ts";
+
 /** US dollars per million tokens. */
 export interface Prices {
   readonly input: number;
@@ -20,4 +22,6 @@ export interface ModelFacts {
   readonly arePricesAssumed?: true;
   /** Set if the window is a guess. */
   readonly isWindowAssumed?: true;
+  /** What becomes of a reply's reasoning when something changes; undefined if the model is unknown. */
+  readonly thinking?: ThinkingRule;
 }

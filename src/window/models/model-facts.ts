@@ -2,6 +2,7 @@ import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { ASSUMED_FACTS, buildFlatPrices } from "./assumed-facts.ts";
 import { findKnownModel } from "./known-models.ts";
 import type { ModelFacts, Prices } from "./model-data.ts";
+import { findThinkingRule, type ThinkingRule } from "./thinking-rule.ts";
 
 export { ASSUMED_FACTS } from "./assumed-facts.ts";
 
@@ -13,6 +14,7 @@ export interface FactsOverrides {
   readonly window?: number;
   readonly maxOutput?: number;
   readonly prices?: Partial<Prices>;
+  readonly thinking?: ThinkingRule;
 }
 
 interface ModelFactsOptions {
@@ -30,7 +32,9 @@ export function modelFacts(id: string, options: ModelFactsOptions = {}): ModelFa
   const found = catalogue(id);
   if (overrides.window === undefined && (!found || found.isWindowAssumed))
     onUnknown?.(buildWarning(id, found));
-  return applyOverrides(found ?? ASSUMED_FACTS, overrides);
+  const facts = found ?? ASSUMED_FACTS;
+  const thinking = facts.thinking ?? findThinkingRule(id);
+  return applyOverrides(thinking ? { ...facts, thinking } : facts, overrides);
 }
 
 function buildWarning(id: string, found: ModelFacts | undefined): string {
@@ -42,10 +46,11 @@ function buildWarning(id: string, found: ModelFacts | undefined): string {
 
 /** Applies the caller's overrides to facts. */
 export function applyOverrides(facts: ModelFacts, overrides: FactsOverrides): ModelFacts {
-  const withPrices = overrides.prices ? applyPrices(facts, overrides.prices) : facts;
-  const { window, maxOutput = facts.maxOutput } = overrides;
-  if (window === undefined) return { ...withPrices, maxOutput };
-  const { isWindowAssumed: _, ...known } = withPrices;
+  const { window, maxOutput = facts.maxOutput, thinking } = overrides;
+  const priced = overrides.prices ? applyPrices(facts, overrides.prices) : facts;
+  const ruled = thinking ? { ...priced, thinking } : priced;
+  if (window === undefined) return { ...ruled, maxOutput };
+  const { isWindowAssumed: _, ...known } = ruled;
   return { ...known, window, maxOutput };
 }
 

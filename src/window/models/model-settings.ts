@@ -4,6 +4,7 @@ import { createArgumentError } from "../../model/errors.ts";
 import { parseModelId } from "../../model/model-id.ts";
 import type { Prices } from "./model-data.ts";
 import type { FactsOverrides } from "./model-facts.ts";
+import type { ThinkingRule } from "./thinking-rule.ts";
 
 /** Settings for one model or several. */
 export interface ModelSettings extends FactsOverrides {
@@ -23,12 +24,14 @@ const NAMES: Readonly<Record<keyof ModelSettings, true>> = {
   window: true,
   maxOutput: true,
   prices: true,
+  thinking: true,
   threshold: true,
   reserveTokens: true,
   maxMessages: true,
   maxTurns: true,
   policy: true,
 };
+const THINKING: Readonly<Record<ThinkingRule, true>> = { bound: true, whole: true, free: true };
 const PRICES: Readonly<Record<keyof Prices, true>> = {
   input: true,
   output: true,
@@ -54,7 +57,7 @@ export function checkModelTable(table: ModelTable): ModelTable {
   checkFields("models", table);
   for (const [key, settings] of Object.entries(table)) {
     const option = `models[${JSON.stringify(key)}]`;
-    const { window, maxOutput, prices = {}, threshold } = checkFields(option, settings);
+    const { window, maxOutput, prices = {}, threshold, thinking } = checkFields(option, settings);
     checkNames(option, settings, Object.keys(NAMES));
     checkNames(`${option}.prices`, checkFields(`${option}.prices`, prices), Object.keys(PRICES));
     if (key === "" || key.slice(0, -1).includes("*"))
@@ -64,6 +67,8 @@ export function checkModelTable(table: ModelTable): ModelTable {
     for (const [name, price] of Object.entries(prices))
       if (!(price >= 0 && price < Number.POSITIVE_INFINITY))
         throw createArgumentError(`${option}.prices.${name}`, price, "US dollars per million tokens");
+    if (thinking !== undefined && !Object.hasOwn(THINKING, thinking))
+      throw createArgumentError(`${option}.thinking`, thinking, `one of ${Object.keys(THINKING).join(", ")}`);
     if (threshold !== undefined && !(threshold >= 5 && threshold <= 100))
       throw createArgumentError(`${option}.threshold`, threshold, "5 to 100, in percent");
   }

@@ -86,6 +86,8 @@ const MAX_LOOK_BYTES = 4_000;
 /** Everything of a request except its list. */
 interface FramePrint {
   readonly tools: PrintDetail["tools"];
+  /** Digests of the tools that the model is shown from the start. */
+  readonly offered: readonly number[];
   readonly lines: readonly number[];
   readonly shapes: readonly number[];
   readonly settings: ReadonlyMap<string, number>;
@@ -105,7 +107,8 @@ const KNOWN_FRAMES = new BoundedMap<string, FramePrint>({ max: 100 });
 /** Digests of the elements of earlier bodies, which the next body repeats. */
 const ELEMENTS = new WeakMap<CutBody, readonly number[]>();
 
-function readFrame(cut: CutBody): FramePrint {
+/** The digests of everything of a request but its messages. */
+export function readFrame(cut: CutBody): FramePrint {
   const known = cut.frame && FRAMES.get(cut.frame);
   if (known) return known;
   const names = ["tools", "prompt_cache_key", ...SYSTEM_FIELDS, ...SETTINGS] as const;
@@ -132,10 +135,12 @@ function buildFrame(cut: CutBody): FramePrint {
   }
   const read = (range: ByteRange | undefined) => (range ? bytes.toString("utf8", range.from, range.to) : "");
   const toolsText = read(fields.get("tools"));
-  const tools = toArray(parseText(toolsText)).map(digestTool);
+  const parsed = toArray(parseText(toolsText));
+  const tools = parsed.map(digestTool);
   const system = digestLines(readSystemText(cut));
   return {
     tools,
+    offered: listOffered(parsed),
     ...system,
     settings,
     toolsDigest: rollDigests(tools.map(({ digest }) => digest)),
@@ -153,6 +158,18 @@ function digestTool(value: unknown): PrintDetail["tools"][number] {
   const inner = toObject(tool.function);
   const name = toText(tool.name) ?? toText(inner?.name) ?? toText(tool.type) ?? "tool";
   return { name, digest: crc32(JSON.stringify(tool)) };
+}
+
+/** Digests of the tools that the model is shown from the start; a deferred tool is no part of the prefix. */
+export function listOffered(tools: readonly unknown[]): readonly number[] {
+  return tools
+    .filter((tool) => toObject(tool)?.defer_loading !== true)
+    .map((tool) => digestTool(tool).digest);
+}
+
+/** The digest of a system prompt, or of a part of one. */
+export function digestSystem(value: unknown): number {
+  return rollDigests(digestLines(joinTexts(value)).lines);
 }
 
 /** The text of the system prompt in its own field. */

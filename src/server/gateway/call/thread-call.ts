@@ -63,6 +63,8 @@ export class ThreadCall {
   overheadMs: number | undefined;
   /** Adds the diagnosis of the provider's cache to the usage of the reply. */
   describeCache: CallUsage["describe"];
+  /** Adds to the reply what its thinking is bound to. */
+  markReply: ((reply: MessageInput) => MessageInput) | undefined;
 
   private constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.thread = thread;
@@ -219,7 +221,8 @@ export class ThreadCall {
     await messages.prepareStored([message]);
     const key = buildCanonicalKey(message);
     const { places, chain } = this.request;
-    const stored = messages.toStored(message, key);
+    const own = messages.toStored(message, key);
+    const stored = this.markReply?.(own) ?? own;
     // A conversation whose last reply broke off is found like one that awaits its reply.
     return places && isWhole ? { ...stored, places: places.listOfReply(key, chain !== undefined) } : stored;
   }

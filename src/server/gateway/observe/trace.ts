@@ -48,6 +48,8 @@ export interface Trace {
   /** The sentence that advises people to begin a new conversation. */
   advice?: string;
   healed?: number;
+  /** Replies whose thinking was left out, because the request begins otherwise than the one that they answered. */
+  thinkingLost?: number;
   /** The words of the provider about an edit of ours that it refused for torn pairs or blocks. */
   defect?: string;
   /** Cost of the request in US dollars; undefined if unknown. */

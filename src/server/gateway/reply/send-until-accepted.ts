@@ -4,12 +4,20 @@ import {
   detectOverflow,
   type Overflow,
   type ProviderFailure,
+  resolveThinkingRule,
 } from "../../../kernel/faces/window.ts";
 import { recordOverflow } from "../../../kernel/usage/overflow-count.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
-import { traceCall } from "../call/thread-call.ts";
+import {
+  bindThinking,
+  listBindings,
+  repeatsThinking,
+  UNREPEATABLE,
+  withBinding,
+} from "../cache/bound-thinking.ts";
+import { type ThreadCall, traceCall } from "../call/thread-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily } from "../limits/loop-states.ts";
 import { type BodyChanges, buildOutgoingBody, countBytes, isSameBody } from "../outgoing/outgoing-body.ts";
@@ -145,10 +153,35 @@ async function buildExchangeBody(
   const added = recall?.addTo(corrected, elements) ?? corrected;
   const hasMemories = memories && (memories.text !== undefined || memories.later !== undefined);
   const whole = hasMemories ? insertMemories(exchange, added, memories) : added;
-  const body = buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
+  const valid = leaveThinkingOut(exchange, whole, elements !== undefined);
+  const body = buildOutgoingBody(request.messages, askForDiagnosis(exchange, valid));
   const { caches, config } = exchange.services;
   const { ttl } = config().cache;
   return ttl === "client" ? body : caches.setTtl(exchange, body, ttl);
+}
+
+/** The index of the first element whose thinking the provider has refused, by call. */
+const thinkingEnds = new WeakMap<ThreadCall, number>();
+
+/** The changes of a body without thinking that the model produced from another beginning of the conversation. */
+function leaveThinkingOut(
+  { request, target, call, services, trace }: Exchange,
+  changes: BodyChanges,
+  isHidden: boolean,
+): BodyChanges {
+  const { api, messages } = request;
+  const { fitted } = call.content;
+  const { chain, isDryRun } = call.request;
+  if (!repeatsThinking(api.name) || isDryRun || (chain && !call.content.isFromLog)) return changes;
+  if (resolveThinkingRule(services.kernel.modelFacts(target.model).thinking, api.name) !== "bound")
+    return changes;
+  const bindings = listBindings((fitted?.slots ?? []).map(({ message }) => message));
+  const bound = bindThinking(api.name, messages.cut, changes, bindings, thinkingEnds.get(call));
+  // The client does not repeat the hidden rounds that come before the end of such a reply.
+  const binding = isHidden ? UNREPEATABLE : bound.binding;
+  call.markReply = binding && ((reply) => withBinding(reply, binding));
+  trace.thinkingLost = bound.lost;
+  return bound.changes;
 }
 
 /** Sends a body; one that was not changed leaves as it was received, compressed if the upstream accepts that. */
