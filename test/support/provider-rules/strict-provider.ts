@@ -48,7 +48,10 @@ export class StrictProvider {
   judge(request: ModelRequest): Judgement {
     const api = apiOf(request.path);
     if (!api) return NOTHING;
-    const [broken] = brokenRules(api.name, Buffer.from(JSON.stringify(request.body)));
+    const items = api === openaiResponses ? this.#itemsOf(request.body) : [];
+    if (!items) return { ...NOTHING, refusal: refuseUnknown(request.body) };
+    const read = api === openaiResponses ? { ...request.body, input: items } : request.body;
+    const [broken] = brokenRules(api.name, Buffer.from(JSON.stringify(read)));
     if (broken !== undefined) return { ...NOTHING, refusal: refuseOrder(api, broken) };
     if (api === anthropic) {
       const refusal = refuseSystemMessages(request);
@@ -56,7 +59,7 @@ export class StrictProvider {
     }
     if (api === google) return judgeSignatures(request, this.#parts);
     if (api === openaiChat) return judgeFields(request, this.#fields);
-    return judgeReasoning(request, this.#itemsOf(request.body), this.#items);
+    return judgeReasoning(request, items, this.#items);
   }
 
   /** The reply with its reasoning sealed and bound to the request. */
@@ -79,7 +82,7 @@ export class StrictProvider {
       const message = Object(fieldsIn(body.choices)[0]?.message) as Fields;
       this.#fields = keepFields(String(request.body.model), message, this.#fields);
     } else {
-      const items = this.#itemsOf(request.body);
+      const items = this.#itemsOf(request.body) ?? [];
       const output = fieldsIn(body.output);
       this.#items = bindReasoning(request, items, output, this.#items);
       this.#stored.set(String(body.id), [...items, ...output]);
@@ -87,9 +90,12 @@ export class StrictProvider {
     return sealed;
   }
 
-  #itemsOf({ input, previous_response_id: previous }: Fields): readonly Fields[] {
+  /** The items of a request and of the response it continues; undefined if that one is not known. */
+  #itemsOf({ input, previous_response_id: previous }: Fields): readonly Fields[] | undefined {
     const own = typeof input === "string" ? [{ role: "user", content: input }] : fieldsIn(input);
-    return [...(this.#stored.get(String(previous)) ?? []), ...own];
+    if (typeof previous !== "string") return own;
+    const earlier = this.#stored.get(previous);
+    return earlier && [...earlier, ...own];
   }
 }
 
@@ -104,6 +110,11 @@ function apiOf(path: string): WireApi | undefined {
 function refuseOrder(api: WireApi, broken: string) {
   if (api === anthropic) return invalidRequest("order", broken);
   return api === google ? refuseGoogle("order", broken) : refuse("order", broken);
+}
+
+function refuseUnknown({ previous_response_id: previous }: Fields) {
+  const told = `Previous response with id '${String(previous)}' not found.`;
+  return refuse("previous-response", told, "previous_response_not_found");
 }
 
 function partsOf({ candidates }: Fields): readonly Fields[] {
