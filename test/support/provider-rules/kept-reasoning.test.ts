@@ -46,7 +46,7 @@ describe("reasoning items of the Responses API", () => {
       { ...base, input: [question, ...one] },
       { reasoning: "b", toolCalls: [call("c2")] },
     );
-    const input = [question, ...one, ...items(second.seal, "c2")];
+    const input: Fields[] = [question, ...one, ...items(second.seal, "c2")];
     return { provider, body: { ...base, input } };
   }
 
@@ -80,7 +80,7 @@ describe("reasoning items of the Responses API", () => {
   test("tools that are appended as an item change no reasoning, and their loss does", () => {
     const { provider, body } = twoRounds();
     const added = { type: "additional_tools", role: "developer", tools: [{ name: "search" }] };
-    const input = [...body.input, added];
+    const input: Fields[] = [...body.input, added];
     const { alive, seal } = exchange(
       provider,
       PATH,

@@ -13,16 +13,35 @@ import {
   invalidRequest,
   judgeThinking,
 } from "./bound-thinking.ts";
-import { digest, type Fields, fieldsIn, type Judgement, type ModelRequest } from "./judgement.ts";
+import {
+  digest,
+  type Fields,
+  fieldsIn,
+  type Judgement,
+  type ModelRequest,
+  type Refusal,
+} from "./judgement.ts";
 import { brokenRules } from "./message-order.ts";
 import { judgeFields, type KeptFields, keepFields } from "./reasoning-fields.ts";
 import { refuseSystemMessages } from "./system-messages.ts";
 import { judgeSignatures, refuseGoogle, type SignedParts, signParts } from "./thought-signatures.ts";
 
 const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses, google];
+const ID_PREFIXES: Readonly<Record<string, string>> = {
+  anthropic: "msg_",
+  "openai-chat": "chatcmpl-",
+  "openai-responses": "resp_",
+};
 const COUNTING = /\/count_tokens$|:countTokens$/;
 /** About as long as the signature of a short thought. */
 const SEAL_LENGTH = 344;
+
+const FORM_RULES = ["order", "system-message", "compaction-beta"];
+
+/** Whether a refusal concerns reasoning, not the form of the request. */
+export function isReasoningRule(refusal: Refusal | undefined): boolean {
+  return refusal !== undefined && !FORM_RULES.includes(refusal.rule);
+}
 
 const NOTHING: Judgement = { sent: [], alive: [], lost: [] };
 
@@ -69,7 +88,7 @@ export class StrictProvider {
     const number = ++this.#replies;
     const isSealed = reply.reasoning !== undefined || api === google;
     const sealed: Reply = {
-      id: `${api === openaiResponses ? "resp" : "msg"}_${String(number).padStart(8, "0")}`,
+      id: `${ID_PREFIXES[api.name] ?? ""}${String(number).padStart(8, "0")}`,
       ...reply,
       ...(isSealed && { seal: reply.seal ?? newSeal(number) }),
       ...(judgement.transformations && { inputTransformations: judgement.transformations }),

@@ -69,7 +69,7 @@ function end(reply: Reply, { path, body }: WireRequest): object {
   return {
     usageMetadata: usageOf(reply.usage),
     modelVersion: reply.model ?? GENERATE.exec(path)?.[1] ?? body.model ?? "unnamed",
-    responseId: "8fkZaYq1Nt2ZmtkP",
+    responseId: reply.id ?? "8fkZaYq1Nt2ZmtkP",
   };
 }
 

@@ -51,7 +51,7 @@ export const openaiChat: WireApi = {
 
 function head(object: string, reply: Reply, request: WireRequest) {
   return {
-    id: "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
+    id: reply.id ?? "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
     object,
     created: 1_741_569_952,
     model: modelOf(reply, request),
