@@ -29,6 +29,17 @@ export interface Receipt {
   /** Further calls expected from the course of the session. */
   readonly expectedCalls: number;
   readonly left: RemovedContent;
+  /** Thinking that the model loses with the edit; absent if it loses none. */
+  readonly thinking?: LostThinking;
+}
+
+/** Thinking that no later request sends, because something before it has changed. */
+interface LostThinking {
+  /** Number of replies that lose it. */
+  readonly replies: number;
+  readonly tokens: number;
+  /** US dollars for thinking a part of it again, estimated; `breakEvenCalls` includes them. */
+  readonly rethinking: number;
 }
 
 /** Content that left the window with an edit. */

@@ -2,8 +2,8 @@ import { checkList } from "../model/argument-checks.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
+import { isReasoning } from "./living-thinking.ts";
 import { createModelCatalog, type ModelCatalog } from "./models/model-catalog.ts";
-import { isReasoning } from "./passes/clear-reasoning.ts";
 import type { PolicyLimits } from "./policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "./protected-seqs.ts";
 import { Meter } from "./session/meter.ts";
@@ -83,8 +83,7 @@ function replayPolicy(
   { policy, tokensOf, facts }: WindowSettings,
   limits: PolicyLimits,
 ) {
-  const prices = computeCachePrices(facts);
-  const run = policy.start(limits, tokensOf, prices ? { prices } : {});
+  const run = policy.start(limits, tokensOf, { prices: computeCachePrices(facts) });
   for (const [index, slot] of slots.entries()) {
     if (index > 0 && slot.message.role === "assistant") run.fit({ isHot: true });
     run.observe(slot);

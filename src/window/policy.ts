@@ -42,10 +42,14 @@ export function getProviderLimits({ window, tokens, provider }: PolicyLimits): P
 export interface CachePrices {
   readonly read: number;
   readonly write: number;
+  /** Price of a token that the model writes. */
+  readonly output?: number;
 }
 
 /** State of a session that a policy takes over; empty for a new session. */
 export interface Course {
+  /** True if the model loses its thinking behind a change; see `ThinkingRule`. */
+  readonly bindsThinking?: boolean;
   /** Anthropic's prices if absent. */
   readonly prices?: CachePrices;
   /** Seqs of slots that must not change. */
@@ -93,8 +97,6 @@ export interface PolicyRun {
   observe(slot: Slot): void;
   /** Returns the window of the next request, within the limits. */
   fit(moment: Moment): readonly Slot[];
-  /** Removes a page from the window; a policy without this method is started again. */
-  omit?(page: Slot): void;
   /** Performs deferred work; called while no request is waiting. */
   digest?(): void;
   /** Why the last fit changed messages, including new ones; undefined if it changed none. */
@@ -111,6 +113,8 @@ export interface Policy {
   readonly name: string;
   /** True if its edits are applied however few tokens they free, as when a client requested them. */
   readonly isStrict?: boolean;
+  /** True if its own edits take old pages out. */
+  readonly dropsPages?: boolean;
   /**
    * Share of tool output that stays in the window, as an extract, when the policy edits it without a model; absent if
    * the policy keeps no extract. A summary by a model is compared with it.

@@ -69,6 +69,15 @@ export interface ReplyReader {
   readonly model: string | undefined;
   /** Why the provider's cache did not serve the request, in the provider's own form, if it was asked and has told. */
   readonly diagnosis?: WireObject | undefined;
+  /** What the provider changed in the request before the model saw it, such as reasoning that it dropped. */
+  readonly inputChanges?: readonly InputChange[];
+}
+
+/** A change that the provider made to a request; `path` is the place of the block in the body that it received. */
+export interface InputChange {
+  readonly type: string;
+  readonly path?: string;
+  readonly reason?: string;
 }
 
 /** An error reply, independent of any API. */

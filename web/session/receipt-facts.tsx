@@ -54,6 +54,14 @@ export function ReceiptFacts({ edit }: ReceiptFactsProps) {
             </span>
           )}
         </Fact>
+        {receipt?.thinking && (
+          <Fact name={text("thinking")}>
+            {text("thinkingLost", {
+              count: formatCount(receipt.thinking.replies),
+              tokens: formatShort(receipt.thinking.tokens),
+            })}
+          </Fact>
+        )}
         {summary && (
           <Fact name={text("summaryCost")}>
             {formatMoney(summary.cost)} <span class="dim">{summary.by}</span>

@@ -428,6 +428,7 @@ function buildReceiptRows(receipt: Receipt, isFull: boolean): readonly LabeledRo
     ["next calls", `${formatCompared(nextCalls, formatDollars)} each, estimated, while the cache is hot`],
     ["break-even", formatBreakEven(receipt)],
     ["removed", formatCut(receipt, isFull)],
+    ...(receipt.thinking ? [["thinking", formatThinking(receipt.thinking)] as const] : []),
   ];
 }
 
@@ -439,6 +440,11 @@ function formatBreakEven({ breakEvenCalls, expectedCalls }: Receipt): string {
   const expected = `; ${formatCount(Math.round(expectedCalls))} more expected`;
   if (breakEvenCalls === null) return `never${expected}`;
   return `${breakEvenCalls === 0 ? "immediately" : `after ${formatQuantity(breakEvenCalls, "more call")}`}${expected}`;
+}
+
+function formatThinking({ replies, tokens, rethinking }: NonNullable<Receipt["thinking"]>): string {
+  const lost = `lost for ${formatQuantity(replies, "reply", "replies")}, ${formatCount(tokens)} tokens`;
+  return `${lost}; ${formatDollars(rethinking)} to think a part of it again, estimated`;
 }
 
 function formatCut({ left }: Receipt, isFull: boolean): string {

@@ -32,6 +32,8 @@ export interface CallUsage {
   readonly describe?: ReportOptions["describe"];
   /** The provider's own explanation of a cache miss. */
   readonly diagnosis?: { readonly [field: string]: unknown } | undefined;
+  /** What the provider changed in the request before the model saw it. */
+  readonly inputChanges?: ReportOptions["inputChanges"] | undefined;
 }
 
 /** The window of one call of a stateless caller: fitted, healed after a refusal, and given the usage of the reply. */
@@ -92,13 +94,14 @@ export class CallWindow<Given extends CallerMessage> {
     overheadMs,
     describe,
     diagnosis,
+    inputChanges,
   }: Omit<CallUsage, "usage">): ReportOptions {
     return {
       model,
       describe,
       ranServerTools: hasRunServerTools(reply),
       retries: this.healed,
-      ...dropUndefined({ request, addedTokens, overheadMs, diagnosis }),
+      ...dropUndefined({ request, addedTokens, overheadMs, diagnosis, inputChanges }),
     };
   }
 

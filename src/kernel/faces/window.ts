@@ -37,11 +37,12 @@ export { diffWindows, type WindowChange } from "../../window/diff-windows.ts";
 export { RereadCounter } from "../../window/effects/find-touches.ts";
 export { alternateRoles, type FittedMessages, fitConversation } from "../../window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "../../window/limits/overflow.ts";
+export { detectPoison } from "../../window/limits/poison.ts";
 export { genaiPrices } from "../../window/models/genai-prices.ts";
 export { computeReportCost, computeUsageCost } from "../../window/models/model-catalog.ts";
 export type { ModelFacts, Prices } from "../../window/models/model-data.ts";
 export { modelFacts } from "../../window/models/model-facts.ts";
-export { resolveThinkingRule } from "../../window/models/thinking-rule.ts";
+export { resolveThinkingRule, type ThinkingRule } from "../../window/models/thinking-rule.ts";
 export type { ListedOverlay } from "../../window/overlays.ts";
 export { POLICIES } from "../../window/policies/known-policies.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "../../window/policies/longhaul.ts";
@@ -65,6 +66,7 @@ export { SHRINK_FILTERS, type ShrinkFilter, type ShrinkOption } from "../../wind
 export type { Slot } from "../../window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "../../window/tokens/estimate.ts";
 export { loadTokenizer, type Tokenizer, type TokenizerName } from "../../window/tokens/tokenizer.ts";
+export { countDroppedThinking, readDroppedThinking } from "../../window/usage/input-changes.ts";
 export {
   addReport,
   EMPTY_LEDGER,

@@ -11,10 +11,14 @@ export type PoisonKind =
   | "unpaired"
   /** Reasoning that was changed or came from another source. */
   | "reasoning"
+  /** Reasoning behind a changed prefix: the block that is named, and all reasoning behind it. */
+  | "thinking"
+  /** A reply without the reasoning that it was given with. */
+  | "missing-reasoning"
   | "empty"
   | "long-text";
 
-/** One wording of a rejection; the named groups `calls` and `item` capture the ids in it. */
+/** One wording of a rejection; the named groups `calls`, `item` and `message` capture the ids and the index in it. */
 interface PoisonForm {
   readonly kind: PoisonKind;
   readonly pattern: RegExp;
@@ -73,6 +77,20 @@ export const POISON_FORMS: readonly PoisonForm[] = [
   },
   { kind: "unpaired", pattern: /function call turn comes immediately after a user turn/i },
   { kind: "unpaired", pattern: /not the same number of function calls and responses/i },
+  { kind: "thinking", pattern: /block is bound to a different conversation/i },
+  {
+    kind: "missing-reasoning",
+    pattern: /`?reasoning_content`? in the thinking mode must be passed back/i,
+  },
+  {
+    kind: "missing-reasoning",
+    pattern: /missing `?reasoning_content`? field in the assistant message at message index (?<message>\d+)/i,
+  },
+  {
+    kind: "missing-reasoning",
+    pattern:
+      /`?reasoning_content`? is missing in assistant (?:tool call )?message(?: at index (?<message>\d+))?/i,
+  },
   { kind: "reasoning", pattern: /invalid `?signature`? in `?thinking`?\s+block/i },
   {
     kind: "reasoning",

@@ -53,7 +53,11 @@ function buildPoison(
   message: string,
   groups: Readonly<Record<string, string | undefined>> | undefined,
 ): Poison {
-  const path = [message, ...facts.fields].map(parsePath).find((found) => found !== undefined);
+  const index = groups?.message;
+  const path =
+    index === undefined
+      ? [message, ...facts.fields].map(parsePath).find((found) => found !== undefined)
+      : { message: Number(index) };
   const callIds = groups?.calls?.split(/,\s*/);
   const itemId = groups?.item;
   return { kind, ...dropUndefined({ path, callIds, itemId }), message };

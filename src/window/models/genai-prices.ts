@@ -55,6 +55,7 @@ function mergeFacts(
   const window = listed.model.context_window ?? known?.facts.window;
   const above = getLongPromptStart(listed.model_price);
   return dropUndefined({
+    cacheMs: known?.facts.cacheMs,
     window: window ?? ASSUMED_FACTS.window,
     maxOutput:
       known?.facts.maxOutput ?? Math.min(ASSUMED_FACTS.maxOutput, window ?? Number.POSITIVE_INFINITY),

@@ -1,4 +1,5 @@
 import { parseModelId } from "../../model/model-id.ts";
+import { ASSUMED_FACTS } from "./assumed-facts.ts";
 import type { ModelFacts, Prices } from "./model-data.ts";
 
 // Facts are from developers.openai.com/api/docs (models, pricing) and the MIT packages @pydantic/genai-prices 0.1.8 and
@@ -7,16 +8,19 @@ import type { ModelFacts, Prices } from "./model-data.ts";
 /** For models with the larger window, longer prompts cost twice as much for input and 1.5 times as much for output. */
 const OPENAI_LONG_PROMPT = 272_000;
 
+/** Shortest time for which OpenAI keeps a prefix since GPT-5.6. */
+const OPENAI_CACHE_MS = 30 * 60_000;
+
 /** OpenAI's models by id prefix. */
 export const OPENAI_MODELS: Readonly<Record<string, ModelFacts>> = {
-  "gpt-6.1-sol": buildLongModel(1_050_000, 128_000, openaiPrices(2, 10, 0.1, 1.25)),
-  "gpt-6.1-terra": buildLongModel(1_050_000, 128_000, openaiPrices(1, 5, 0.05, 1.25)),
-  "gpt-6-astra": buildLongModel(1_050_000, 128_000, openaiPrices(10, 50, 1, 1.25)),
-  "gpt-6-sol": buildLongModel(1_050_000, 128_000, openaiPrices(2, 10, 0.2, 1.25)),
-  "gpt-6-luna": buildLongModel(1_050_000, 128_000, openaiPrices(0.1, 0.5, 0.01, 1.25)),
-  "gpt-5.6": buildLongModel(1_050_000, 128_000, openaiPrices(4, 20, 0.4, 1.25)),
-  "gpt-5.6-terra": buildLongModel(1_050_000, 128_000, openaiPrices(2, 12, 0.2, 1.25)),
-  "gpt-5.6-luna": buildLongModel(1_050_000, 128_000, openaiPrices(0.2, 1.2, 0.02, 1.25)),
+  "gpt-6.1-sol": buildCachedModel(1_050_000, 128_000, openaiPrices(2, 10, 0.1, 1.25)),
+  "gpt-6.1-terra": buildCachedModel(1_050_000, 128_000, openaiPrices(1, 5, 0.05, 1.25)),
+  "gpt-6-astra": buildCachedModel(1_050_000, 128_000, openaiPrices(10, 50, 1, 1.25)),
+  "gpt-6-sol": buildCachedModel(1_050_000, 128_000, openaiPrices(2, 10, 0.2, 1.25)),
+  "gpt-6-luna": buildCachedModel(1_050_000, 128_000, openaiPrices(0.1, 0.5, 0.01, 1.25)),
+  "gpt-5.6": buildCachedModel(1_050_000, 128_000, openaiPrices(4, 20, 0.4, 1.25)),
+  "gpt-5.6-terra": buildCachedModel(1_050_000, 128_000, openaiPrices(2, 12, 0.2, 1.25)),
+  "gpt-5.6-luna": buildCachedModel(1_050_000, 128_000, openaiPrices(0.2, 1.2, 0.02, 1.25)),
   "gpt-5.5": buildLongModel(1_000_000, 128_000, openaiPrices(5, 30, 0.5)),
   "gpt-5.5-pro": buildLongModel(1_000_000, 128_000, openaiPrices(30, 180, 30)),
   "gpt-5.4": buildLongModel(1_050_000, 128_000, openaiPrices(2.5, 15, 0.25)),
@@ -55,8 +59,12 @@ export const OPENAI_MODELS: Readonly<Record<string, ModelFacts>> = {
 
 /** Anthropic's models by id prefix. */
 export const ANTHROPIC_MODELS: Readonly<Record<string, ModelFacts>> = {
+  "claude-fable-5-2": claude(1_000_000, 128_000, 8, 40, 0.2),
+  "claude-mythos-5-2": claude(1_000_000, 128_000, 8, 40, 0.2),
   "claude-fable-5-1": claude(1_000_000, 128_000, 10, 50, 0.25),
+  "claude-mythos-5-1": claude(1_000_000, 128_000, 10, 50, 0.25),
   "claude-fable-5": claude(1_000_000, 128_000, 10, 50),
+  "claude-mythos-5": claude(1_000_000, 128_000, 10, 50),
   "claude-opus-5-5": claude(1_000_000, 128_000, 4, 20, 0.2),
   "claude-opus-5": claude(1_000_000, 128_000, 5, 25),
   "claude-opus-4-8": claude(1_000_000, 128_000, 5, 25),
@@ -66,7 +74,7 @@ export const ANTHROPIC_MODELS: Readonly<Record<string, ModelFacts>> = {
   "claude-opus-4-1": claude(200_000, 32_000, 15, 75),
   "claude-opus-4": claude(200_000, 32_000, 15, 75),
   "claude-opus-4-0": claude(200_000, 32_000, 15, 75),
-  "claude-sonnet-5-5": claude(1_000_000, 128_000, 2, 10),
+  "claude-sonnet-5-5": claude(1_000_000, 128_000, 2, 10, 0.1),
   "claude-sonnet-5": claude(1_000_000, 128_000, 2, 10),
   "claude-sonnet-4-6": claude(1_000_000, 128_000, 3, 15),
   "claude-sonnet-4-5": {
@@ -109,19 +117,34 @@ export const GOOGLE_MODELS: Readonly<Record<string, ModelFacts>> = {
   "gemini-2.0-flash": gemini(8_192, geminiPrices(0.1, 0.4, 0.025)),
 };
 
+// Facts are from the MIT package @pydantic/genai-prices 0.1.8, November 2026.
+
+/**
+ * The newest models of other families, after which their unknown successors are judged; the package gives no output
+ * limits.
+ */
+export const OTHER_MODELS: Readonly<Record<string, ModelFacts>> = {
+  "deepseek-v4-pro": openModel(1_000_000, geminiPrices(0.66, 1.98, 0.022)),
+  "deepseek-v4-flash": openModel(1_000_000, geminiPrices(0.22, 0.66, 0.007)),
+  "kimi-k2.7-code": openModel(262_144, geminiPrices(0.95, 4, 0.19)),
+  "kimi-k3": openModel(1_048_576, geminiPrices(3, 15, 0.3)),
+  "glm-5.2": openModel(1_000_000, geminiPrices(1.103, 3.862, 0.276)),
+};
+
 /** The facts of a model, and the name they are listed under. */
 export interface NamedFacts {
   readonly name: string;
   readonly facts: ModelFacts;
 }
 
-const KNOWN: readonly NamedFacts[] = Object.entries({
+/** All known models, the longest names first, so that the most specific one wins. */
+export const KNOWN_MODELS: readonly NamedFacts[] = Object.entries({
   ...ANTHROPIC_MODELS,
   ...OPENAI_MODELS,
   ...GOOGLE_MODELS,
+  ...OTHER_MODELS,
 })
   .map(([name, facts]) => ({ name, facts }))
-  // Longest first, so that the most specific name wins.
   .sort((one, other) => other.name.length - one.name.length);
 
 /** The window that some tools request with a model id ending in "[1m]". */
@@ -136,7 +159,9 @@ export function findKnownModel(id: string): ModelFacts | undefined {
 /** The table entry for a model, ignoring any window that the id requests. */
 export function findKnownEntry(id: string): NamedFacts | undefined {
   const { name } = parseModelId(id);
-  return KNOWN.find((known) => name.startsWith(known.name) && isVariant(name.slice(known.name.length)));
+  return KNOWN_MODELS.find(
+    (known) => name.startsWith(known.name) && isVariant(name.slice(known.name.length)),
+  );
 }
 
 /** Widens the window if the id requests a million tokens. */
@@ -152,6 +177,10 @@ function isVariant(rest: string): boolean {
 function gemini(maxOutput: number, base: Prices, long?: Prices): ModelFacts {
   const facts = { window: GEMINI_WINDOW, maxOutput, prices: base };
   return long ? { ...facts, longPrompt: { above: GEMINI_LONG_PROMPT, prices: long } } : facts;
+}
+
+function openModel(window: number, prices: Prices): ModelFacts {
+  return { window, maxOutput: ASSUMED_FACTS.maxOutput, prices };
 }
 
 /** Writing to the implicit cache costs the input price. */
@@ -181,6 +210,11 @@ function claudePrices(input: number, output: number, cacheRead = input / 10): Pr
 function openaiPrices(input: number, output: number, cacheRead: number, writeFactor = 1): Prices {
   const cacheWrite = input * writeFactor;
   return { input, output, cacheRead, cacheWrite, cacheWriteHour: cacheWrite };
+}
+
+/** A model since GPT-5.6, whose cache has a price for writing and a lifetime. */
+function buildCachedModel(window: number, maxOutput: number, base: Prices): ModelFacts {
+  return { ...buildLongModel(window, maxOutput, base), cacheMs: OPENAI_CACHE_MS };
 }
 
 function buildLongModel(window: number, maxOutput: number, base: Prices): ModelFacts {

@@ -22,6 +22,8 @@ export interface ModelFacts {
   readonly arePricesAssumed?: true;
   /** Set if the window is a guess. */
   readonly isWindowAssumed?: true;
+  /** Shortest time for which the provider keeps a cached prefix; five minutes if absent. */
+  readonly cacheMs?: number;
   /** What becomes of a reply's reasoning when something changes; undefined if the model is unknown. */
   readonly thinking?: ThinkingRule;
 }

@@ -1,7 +1,8 @@
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { ASSUMED_FACTS, buildFlatPrices } from "./assumed-facts.ts";
-import { findKnownModel } from "./known-models.ts";
+import { applyRequestedWindow, findKnownModel } from "./known-models.ts";
 import type { ModelFacts, Prices } from "./model-data.ts";
+import { findRelative } from "./model-relatives.ts";
 import { findThinkingRule, type ThinkingRule } from "./thinking-rule.ts";
 
 export { ASSUMED_FACTS } from "./assumed-facts.ts";
@@ -24,24 +25,39 @@ interface ModelFactsOptions {
   readonly onUnknown?: (warning: string) => void;
 }
 
-/** The facts of a model: overrides first, then the catalogue, then cautious assumptions. */
+/**
+ * The facts of a model: overrides first, then the catalogue, then those of its newest known relative, then cautious
+ * assumptions.
+ */
 export function modelFacts(id: string, options: ModelFactsOptions = {}): ModelFacts {
   checkKind("model", id, "text");
   checkFields("options", options, { catalogue: "function?", overrides: "object?", onUnknown: "function?" });
   const { catalogue = findKnownModel, overrides = {}, onUnknown } = options;
   const found = catalogue(id);
-  if (overrides.window === undefined && (!found || found.isWindowAssumed))
-    onUnknown?.(buildWarning(id, found));
-  const facts = found ?? ASSUMED_FACTS;
+  const relative = found ? undefined : findRelative(id);
+  const facts = found ?? (relative ? inheritFacts(relative.facts, id) : ASSUMED_FACTS);
+  if (overrides.window === undefined && facts.isWindowAssumed)
+    onUnknown?.(buildWarning(id, facts, found !== undefined, relative?.name));
   const thinking = facts.thinking ?? findThinkingRule(id);
   return applyOverrides(thinking ? { ...facts, thinking } : facts, overrides);
 }
 
-function buildWarning(id: string, found: ModelFacts | undefined): string {
-  const { window, maxOutput } = found ?? ASSUMED_FACTS;
-  return found
-    ? `The catalogue does not know the window of model "${id}": ${window} tokens are assumed. Set its window to be exact.`
-    : `Model "${id}" is not in the catalogue: a window of ${window} and an output of ${maxOutput} tokens are assumed. Set its window, output limit and prices to be exact.`;
+/** The facts of an unknown model after those of its relative: good enough to plan with, not to report spending. */
+function inheritFacts(relative: ModelFacts, id: string): ModelFacts {
+  const { thinking: _, ...facts } = applyRequestedWindow(relative, id);
+  return { ...facts, arePricesAssumed: true, isWindowAssumed: true };
+}
+
+function buildWarning(
+  id: string,
+  { window, maxOutput }: ModelFacts,
+  isFound: boolean,
+  relative: string | undefined,
+): string {
+  if (isFound)
+    return `The catalogue does not know the window of model "${id}": ${window} tokens are assumed. Set its window to be exact.`;
+  const source = relative === undefined ? "" : `, as of "${relative}"`;
+  return `Model "${id}" is not in the catalogue: a window of ${window} and an output of ${maxOutput} tokens are assumed${source}. Set its window, output limit and prices to be exact.`;
 }
 
 /** Applies the caller's overrides to facts. */

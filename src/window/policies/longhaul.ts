@@ -15,6 +15,7 @@ export function longhaul(options: Partial<LonghaulOptions> = {}): Policy {
   const settled = { ...LONGHAUL_OPTIONS, ...options };
   return {
     name: "longhaul",
+    dropsPages: true,
     extractShare: EXTRACT_SHARE,
     start: (limits, tokensOf, course = {}) => new LonghaulRun(settled, limits, tokensOf, course),
   };

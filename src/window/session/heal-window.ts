@@ -3,12 +3,14 @@ import type { Log } from "../../log/log.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
-import type { Edit } from "../../model/overlay.ts";
+import type { Edit, SingleEdit } from "../../model/overlay.ts";
 import { listAnsweredCallIds, listCallIds } from "../../model/tool-calls.ts";
 import { isSystem } from "../is-system.ts";
 import { chooseNextTry, MAX_TRIES } from "../limits/choose-next-try.ts";
 import type { Overflow } from "../limits/overflow.ts";
 import type { Poison } from "../limits/poison.ts";
+import type { PoisonKind } from "../limits/poison-forms.ts";
+import { hasReasoning, isReasoning } from "../living-thinking.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { SAFETY } from "../tokens/estimate-text.ts";
@@ -200,7 +202,7 @@ async function revertSmallerFits(
 }
 
 /**
- * Replaces the block that the provider rejected with a stub; returns false if it cannot be found. Done once per
+ * Replaces the block that the provider rejected with a stub, or restores reasoning that it misses; returns false if it cannot be found. Done once per
  * request: after a second rejection, the cause is a guess.
  */
 export async function removePoison(
@@ -212,16 +214,31 @@ export async function removePoison(
   if (refusals.isRejected) return false;
   const window = await fitting.follow();
   const stub = buildPoisonStub(poison, window.slots, session);
-  if (!stub) return false;
+  const edits = poison.kind === "missing-reasoning" ? restoreReasoning(window.slots) : stub ? [stub] : [];
+  if (edits.length === 0) return false;
   refusals.recordRejection(window.line.to);
-  const edit = toStoredEdit(stub, session, window.places);
   const reason = `the provider rejected it: ${poison.message}`;
-  await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
+  for (const one of edits) {
+    const edit = toStoredEdit(one, session, window.places);
+    await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
+  }
   fitting.reload();
   return true;
 }
 
+/** Gives replies the reasoning back that an edit has taken from them. */
+function restoreReasoning(slots: readonly Slot[]): readonly SingleEdit[] {
+  return slots.flatMap(({ seq, isNote, message, logged, original = logged }): readonly SingleEdit[] => {
+    if (isNote || !original || hasReasoning(message) || !hasReasoning(original)) return [];
+    const parts = [...original.parts.filter(isReasoning), ...message.parts];
+    return [{ type: "replace", target: { seq }, parts, isLasting: true }];
+  });
+}
+
 const DEFECT_REASON = `${REFUSED_REASON}, by a defect of longhaul's edit`;
+
+/** Kinds of rejections other than of pairs that an edit can cause. */
+const MENDABLE: ReadonlySet<PoisonKind> = new Set(["reasoning", "thinking", "empty"]);
 
 /**
  * Answers a rejection of pairs or blocks that an edit of ours caused: with the unedited conversation, if it fits and was
@@ -233,7 +250,7 @@ export async function mendDefect(
   poison: Poison,
   parts: HealingDeps,
 ): Promise<FittedWindow | undefined> {
-  if (!isUnpaired(poison.kind) && poison.kind !== "reasoning" && poison.kind !== "empty") return undefined;
+  if (!isUnpaired(poison.kind) && !MENDABLE.has(poison.kind)) return undefined;
   const { settings, meter } = fitting;
   const { session, log } = parts;
   fitting.reload();

@@ -1,5 +1,8 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { CacheState, Comparison, Receipt } from "../../model/receipt.ts";
+import { findLostThinking, sumThinkingTokens } from "../living-thinking.ts";
 import type { ModelFacts, Prices } from "../models/model-data.ts";
+import { RETHINK_SHARE } from "../money/break-even.ts";
 import { type Slot, sumSlotTokens } from "../slot.ts";
 import { findRemovedNames } from "./find-removed-names.ts";
 import type { PlannedEdit } from "./fitted-window.ts";
@@ -39,8 +42,23 @@ export function planEdit(
     after,
     unread: unread ? unread.to - unread.from + 1 : 0,
     counted: (estimated) => meter.counted(estimated),
+    thinking: findThinkingLoss(settings, meter, before, after),
   });
   return { reason, receipt };
+}
+
+/** The thinking that an edit takes from the model, and the price of thinking a part of it again. */
+function findThinkingLoss(
+  { facts, tokensOf }: WindowSettings,
+  meter: Meter,
+  before: readonly Slot[],
+  after: readonly Slot[],
+): Receipt["thinking"] {
+  const lost = facts.thinking === "bound" ? findLostThinking(before, after) : [];
+  if (lost.length === 0) return undefined;
+  const tokens = Math.round(meter.counted(sumThinkingTokens(lost, tokensOf)));
+  const rethinking = Math.round(tokens * RETHINK_SHARE * facts.prices.output) / 1_000_000;
+  return { replies: lost.length, tokens, rethinking };
 }
 
 /** The facts of a model whose provider reports no cache: every prompt token costs as much as an input token. */
@@ -75,6 +93,7 @@ interface ReceiptInput {
   readonly unread: number;
   /** Converts estimated tokens to the provider's count. */
   readonly counted: (estimated: number) => number;
+  readonly thinking: Receipt["thinking"];
 }
 
 /** Computes the cost and savings of an edit and the names it removes. */
@@ -110,15 +129,16 @@ function buildReceipt(bill: ReceiptInput): Receipt {
     thisCall,
     nextCalls,
     ...(facts.arePricesAssumed && { arePricesAssumed: true as const }),
-    breakEvenCalls: computeBreakEven(thisCall, nextCalls),
+    breakEvenCalls: computeBreakEven(thisCall, nextCalls, bill.thinking?.rethinking),
     expectedCalls: bill.expectedCalls,
     left: { entries: gone + bill.unread, ...findRemovedNames(bill.before, bill.after) },
+    ...dropUndefined({ thinking: bill.thinking }),
   };
 }
 
 /** Number of further calls after which a more expensive call has paid for itself; null if it never does. */
-function computeBreakEven(thisCall: Comparison, nextCalls: Comparison): number | null {
-  const extra = thisCall.with - thisCall.without;
+function computeBreakEven(thisCall: Comparison, nextCalls: Comparison, rethinking = 0): number | null {
+  const extra = thisCall.with - thisCall.without + rethinking;
   if (extra <= 0) return 0;
   const saved = nextCalls.without - nextCalls.with;
   return saved > 0 ? Math.ceil(extra / saved) : null;

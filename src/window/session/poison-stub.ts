@@ -3,6 +3,7 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 import type { Poison } from "../limits/poison.ts";
 import type { PoisonKind } from "../limits/poison-forms.ts";
+import { isReasoning } from "../living-thinking.ts";
 import type { Slot } from "../slot.ts";
 import { buildStubPart, describeByteSize, describeOutputSize, describeTextSize } from "../stub.ts";
 
@@ -41,7 +42,7 @@ function buildReplacements(
   session: string,
 ): readonly Part[] {
   const part = slot.message.parts[index] as Part;
-  if (part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning")) return [];
+  if (isReasoning(part)) return [];
   const stub = (what: string, size: string) =>
     buildStubPart({ what: `${what} that the provider rejected (${kind})`, size, session, seq: slot.seq });
   if (part.type !== "tool-result")
@@ -116,7 +117,10 @@ const CANDIDATES: Readonly<Record<PoisonKind, (part: Part) => boolean>> = {
   "orphan-call": (part) => part.type === "tool-call",
   "orphan-result": (part) => part.type === "tool-result",
   unpaired: (part) => part.type === "tool-result",
-  reasoning: (part) => part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning"),
+  reasoning: isReasoning,
+  // No block is wrong by itself: what stands before it has changed.
+  thinking: () => false,
+  "missing-reasoning": () => false,
   empty: (part) => part.type === "text" && part.text.trim() === "",
   "long-text": (part) =>
     (part.type === "text" && part.text.length > LONG_TEXT) || (part.type === "blob" && part.of === "text"),

@@ -3,6 +3,7 @@ import { Turns } from "../../model/base/turns.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import { applyEdits } from "../apply-edits.ts";
 import { isSystem } from "../is-system.ts";
+import { dropUnboundThinking } from "../living-thinking.ts";
 import type { Pass } from "../pass.ts";
 import { stubStaleImages } from "../passes/stub-stale-images.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
@@ -104,12 +105,6 @@ export class PolicyPlanner {
     this.#run?.observe(slot);
   }
 
-  /** Tells the policy that a page has left the window. */
-  omit(page: Slot): void {
-    if (this.#run?.omit) this.#run.omit(page);
-    else this.#run = undefined;
-  }
-
   /**
    * Runs the policy's deferred work, if a window is large enough to need it: later, while the caller waits for its
    * provider, so that it delays nobody.
@@ -142,7 +137,8 @@ export class PolicyPlanner {
     const fitted = run.fit(moment);
     const isSame = Array.isArray(fitted) && isSameWindow(slots, fitted);
     const whole = isSame ? fitted : this.#checkWindow(window, fitted);
-    const next = this.#limitImages(whole, window);
+    const limited = this.#limitImages(whole, window);
+    const next = this.#bindsThinking ? dropUnboundThinking(slots, limited, this.#settings.tokensOf) : limited;
     if (isSame && next === fitted && window.unread === undefined) {
       this.#deferredReason = undefined;
       return undefined;
@@ -151,8 +147,8 @@ export class PolicyPlanner {
     const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
     const isTouchUp =
       run.isTouchUp === true && next === fitted && window.unread === undefined && isSameSlots(slots, next);
-    const isEdited =
-      isChanged && (isTouchUp || this.#isWorthEditing(window, next, forcedTokens, next !== fitted));
+    const isByRule = limited !== fitted || run.isTouchUp === true;
+    const isEdited = isChanged && (isTouchUp || this.#isWorthEditing(window, next, forcedTokens, isByRule));
     const own = run.reason ?? this.#deferredReason;
     const wanted = forcedTokens === undefined ? own : REFUSED_REASON;
     this.#deferredReason = isChanged && !isEdited ? own : undefined;
@@ -163,9 +159,13 @@ export class PolicyPlanner {
     const isForced =
       window.unread !== undefined || system + sumSlotTokens(slots) > most || slots.length > messages;
     const reasons: string[] = [];
-    if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
-    if (next !== whole) reasons.push("images beyond the limit");
+    if (limited === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
+    if (limited !== whole) reasons.push("images beyond the limit");
     return { slots: next, isForced, isTouchUp, reason: reasons.join(", ") };
+  }
+
+  get #bindsThinking(): boolean {
+    return this.#settings.facts.thinking === "bound";
   }
 
   #isWorthEditing(
@@ -227,10 +227,10 @@ export class PolicyPlanner {
   #start(window: LoadedWindow): PolicyRun {
     const { slots, past, isPastCut, unread, pins, summaries, overlays } = window;
     const { policy, tokensOf, facts, shrinkFilters } = this.#settings;
-    const prices = computeCachePrices(facts);
     this.#startTokens = this.#estimated.tokens;
     this.#run = policy.start(this.#estimated, tokensOf, {
-      ...dropUndefined({ prices }),
+      prices: computeCachePrices(facts),
+      bindsThinking: this.#bindsThinking,
       pins: new Set([...pins, ...summaries]),
       window: slots,
       past,

@@ -6,9 +6,11 @@ import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
 import { checkUsage, type Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
+import type { InputChange } from "../../wire/wire.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
 import { detectPoison } from "../limits/poison.ts";
 import { sumSlotTokens } from "../slot.ts";
+import { countInputChanges } from "../usage/input-changes.ts";
 import { buildUsageMeta, countPromptTokens } from "../usage/usage-meta.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 import { checkOverflowCounts, fitSmaller, lowerOutput, mendDefect, removePoison } from "./heal-window.ts";
@@ -39,6 +41,8 @@ export interface ReportOptions {
   readonly describe?: ((report: Omit<UsageBody, "kind">) => UsageBody["meta"]) | undefined;
   /** The provider's own explanation of a cache miss, stored as `meta.cacheDiagnosis`. */
   readonly diagnosis?: { readonly [field: string]: unknown };
+  /** What the provider changed in the request before the model saw it, stored as `meta.inputChanges`. */
+  readonly inputChanges?: readonly InputChange[];
 }
 
 /** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
@@ -115,6 +119,7 @@ export class SessionWindow {
       retries = 0,
       describe,
       diagnosis,
+      inputChanges = [],
     } = checkFields("options", options);
     checkUsage(usage);
     const { sentSizes, settings } = this.#fitter;
@@ -136,7 +141,11 @@ export class SessionWindow {
           memories: memories && { agent: memories.agent, tokens: settings.memories },
         })
       : {};
-    const all = diagnosis ? { ...meta, cacheDiagnosis: toJson(diagnosis) } : meta;
+    const told = {
+      ...(diagnosis && { cacheDiagnosis: toJson(diagnosis) }),
+      ...(inputChanges.length > 0 && { inputChanges: countInputChanges(inputChanges) }),
+    };
+    const all = Object.keys(told).length > 0 ? { ...meta, ...told } : meta;
     const report = { usage, model, ...dropUndefined({ request, meta: all }) };
     const described = describe?.(report);
     return described ? { ...report, meta: described } : report;

@@ -105,7 +105,8 @@ export function computeEdits(
     }
     closeGap(slot.seq - 1);
     next = slot.seq + 1;
-    if (slot.original && slot.original !== slot.message) edits.push(buildReplacement(slot, slot.original));
+    if (slot.original && slot.original !== slot.message)
+      edits.push(...buildReplacements(slot, slot.original));
   }
   closeGap(line.to);
   return hidden.length > 0 ? [...edits, { type: "hide", ranges: hidden }] : edits;
@@ -121,7 +122,16 @@ function computeTouchUpEdits(before: readonly Slot[], after: readonly Slot[]): r
   });
 }
 
-function buildReplacement({ seq, message }: Slot, original: Message): SingleEdit {
+/** The edits that turn a message into its edited form: its lost parts, where it has lost parts and nothing else. */
+function buildReplacements({ seq, message }: Slot, original: Message): readonly SingleEdit[] {
   const { role, parts } = message;
-  return { type: "replace", target: { seq }, parts, ...(role !== original.role && { role }) };
+  const kept = original.parts.filter((part) => parts.includes(part));
+  const isShortened = role === original.role && parts.every((part, at) => part === kept[at]);
+  if (!isShortened || kept.length !== parts.length)
+    return [{ type: "replace", target: { seq }, parts, ...(role !== original.role && { role }) }];
+  // From the last on, so that the places of the others stay.
+  return original.parts
+    .flatMap((part, at) => (parts.includes(part) ? [] : [at]))
+    .toReversed()
+    .map((part): SingleEdit => ({ type: "replace", target: { seq, part }, parts: [] }));
 }

@@ -2,11 +2,9 @@ import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { throwIfAborted } from "../../model/errors.ts";
 import type { CacheState, Comparison } from "../../model/receipt.ts";
 import { limitReserve } from "../limits/choose-next-try.ts";
-import { DEFAULT_CACHE_PRICES, estimateRemainingCalls } from "../money/break-even.ts";
 import { isPage } from "../paging/page-note.ts";
-import type { CachePrices, Moment } from "../policy.ts";
-import { findNewestQuestion } from "../protected-seqs.ts";
-import { type Slot, sumSlotTokens } from "../slot.ts";
+import type { Moment } from "../policy.ts";
+import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { estimateMaxCount } from "../tokens/gauge.ts";
 import type { RequestSizes } from "../usage/usage-meta.ts";
@@ -25,12 +23,7 @@ import type { CompactionState } from "./window-compactor.ts";
 import { createStuckError } from "./window-errors.ts";
 import type { MemoriesSource, WindowFitterDeps } from "./window-fitter-deps.ts";
 import { WindowPager } from "./window-pager.ts";
-import {
-  computeCachePrices,
-  estimateRequest,
-  resolveWindowSettings,
-  type WindowSettings,
-} from "./window-settings.ts";
+import { estimateRequest, resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
 
 /** The call before which a window may be compacted. */
 interface CompactedCall {
@@ -45,20 +38,8 @@ interface CompactedCall {
 /** A refused window is cut to 75 % of its size unless the provider names its limit. */
 const REFUSED_EXCESS = 0.25;
 
-/** The facts that decide whether pages leave a window. */
-interface PageCosts {
-  /** Tokens by which the window exceeds its limit; negative if it fits. */
-  readonly overTokens: number;
-  readonly prices: CachePrices;
-  /** True if the provider's cache has expired, so that changing the window costs nothing extra. */
-  readonly isCold: boolean;
-  /** Requests of the session so far. */
-  readonly calls: number;
-}
-
 /** Where no cache is reported, edits that no limit forces are at least so many calls apart. */
 const CALLS_BETWEEN_EDITS = 20;
-const PAGE_DONE = "the page of an earlier message left";
 const PAGE_OVER = "the page left to make room";
 
 /** Follows a session, lets the policy plan its window, and applies the plan. Not reentrant: one call at a time. */
@@ -132,7 +113,8 @@ export class WindowFitter {
     if (this.refusals.hasAny) this.planner.capTokens = this.refusals.findTurnCap(latest.slots);
     // A page is in the window because of an overlay, and only content that an edit has removed can return as one.
     const isUnedited = latest.overlays.length === 0 && latest.unread === undefined;
-    const window = isUnedited ? latest : await this.#dropPages(latest, cache, options);
+    const keepsPages = isUnedited || this.settings.policy.dropsPages === true;
+    const window = keepsPages ? latest : await this.#dropPages(latest, cache, options);
     const { isUncached, isCaching } = this.meter;
     const { forcedTokens } = this.refusals;
     const moment: Moment = {
@@ -249,34 +231,29 @@ export class WindowFitter {
     this.reload();
   }
 
-  /**
-   * Takes pages of earlier turns out of the window where that costs less than carrying them, and all pages where the
-   * window would be too large with them.
-   */
+  /** Takes pages out of a window that is too large, oldest first, for a policy that would never do so. */
   async #dropPages(window: LoadedWindow, cache: CacheState, { dryRun }: FitOptions): Promise<LoadedWindow> {
     if (!window.slots.some(isPage)) return window;
-    const over = this.#computeExcess(window);
-    const prices = computeCachePrices(this.settings.facts) ?? DEFAULT_CACHE_PRICES;
-    const leaving = chooseLeavingPages(window.slots, {
-      overTokens: over,
-      prices,
-      isCold: cache === "cold",
-      calls: this.planner.calls,
-    });
+    let over = this.#computeExcess(window);
+    const leaving: Slot[] = [];
+    for (const page of window.slots.filter(isPage)) {
+      if (over <= 0) break;
+      leaving.push(page);
+      over -= page.tokens;
+    }
     if (leaving.length === 0) return window;
     if (dryRun) return { ...window, slots: window.slots.filter((slot) => !leaving.includes(slot)) };
     let left = window;
     for (const slot of leaving) {
       const page = findPageOverlay(left, slot);
       if (!page) continue;
-      const isForced = over > 0;
       const without = left.slots.filter((other) => other !== slot);
-      const proposed = { slots: without, isForced, reason: isForced ? PAGE_OVER : PAGE_DONE };
+      const proposed = { slots: without, isForced: true, reason: PAGE_OVER };
       const planned = planEdit(this.#describeCall(cache), left, proposed);
       const overlay = await this.#writer.revert(left, page, planned);
       if (!overlay) continue;
       left = await this.follower.apply(overlay);
-      this.planner.omit(slot);
+      this.planner.forget();
     }
     return left;
   }
@@ -398,31 +375,6 @@ function findLastSent({ slots }: LoadedWindow, { lastAt }: Meter): readonly Slot
   if (lastAt === undefined) return [];
   const reply = slots.findLastIndex(({ at, message }) => at <= lastAt && message.role === "assistant");
   return slots.slice(0, Math.max(0, reply));
-}
-
-/**
- * The pages to take out of a window. A page of an earlier turn leaves if carrying it would cost more than writing again
- * the messages sent after it; a chat has none, because the reply was never sent before. A page of the running turn
- * stays while the window fits, because its tool calls are likely to need it. If the window is too large, pages leave
- * before anything else, oldest first.
- */
-function chooseLeavingPages(
-  slots: readonly Slot[],
-  { overTokens, prices, isCold, calls }: PageCosts,
-): readonly Slot[] {
-  const pages = slots.filter(isPage);
-  const question = slots[findNewestQuestion(slots)]?.seq ?? 0;
-  const lastReply = slots.findLastIndex(({ message, isNote }) => message.role === "assistant" && !isNote);
-  let over = overTokens;
-  return pages.filter((page) => {
-    const after = slots.slice(slots.indexOf(page) + 1, Math.max(0, lastReply));
-    const rewriting = sumSlotTokens(after) * Math.max(0, prices.write - prices.read);
-    const carrying = page.tokens * prices.read * Math.max(1, estimateRemainingCalls(calls));
-    const isOld = page.seq <= question;
-    const isLeaving = over > 0 || (isOld && (isCold || rewriting <= carrying));
-    if (isLeaving) over -= page.tokens;
-    return isLeaving;
-  });
 }
 
 /** Describes a window for the decision whether it needs a summary. */

@@ -6,6 +6,7 @@ import type { ModelCatalog } from "../models/model-catalog.ts";
 import type { ModelFacts } from "../models/model-data.ts";
 import { applyOverrides } from "../models/model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings } from "../models/model-settings.ts";
+import { DEFAULT_CACHE_PRICES } from "../money/break-even.ts";
 import type { ImageLimits } from "../passes/stub-stale-images.ts";
 import { POLICIES } from "../policies/known-policies.ts";
 import type { CachePrices, Policy } from "../policy.ts";
@@ -116,10 +117,14 @@ function checkImages(images: ImageLimits): ImageLimits {
   return images;
 }
 
-/** Cache prices relative to plain input; undefined if unknown. */
-export function computeCachePrices({ prices, arePricesAssumed }: ModelFacts): CachePrices | undefined {
-  if (arePricesAssumed || prices.input <= 0) return undefined;
-  return { read: prices.cacheRead / prices.input, write: prices.cacheWrite / prices.input };
+/** Reads that cost nothing, so that no edit for money can pay. */
+const UNKNOWN_CACHE_PRICES: CachePrices = { read: 0, write: DEFAULT_CACHE_PRICES.write };
+
+/** Cache prices relative to plain input. While prices are assumed, nothing is edited for money. */
+export function computeCachePrices({ prices, arePricesAssumed }: ModelFacts): CachePrices {
+  const { input, output, cacheRead, cacheWrite } = prices;
+  if (arePricesAssumed || input <= 0) return UNKNOWN_CACHE_PRICES;
+  return { read: cacheRead / input, write: cacheWrite / input, output: output / input };
 }
 
 /** A number is in the provider's count, so convert it to an estimate like all other tokens here. */

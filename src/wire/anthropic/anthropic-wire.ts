@@ -30,7 +30,15 @@ import {
   toUsage,
   withOtherCalls,
 } from "../usage/usage-counts.ts";
-import type { ClientMessage, EncodedRequest, LoadBase64, Wire, WireFault, WireObject } from "../wire.ts";
+import type {
+  ClientMessage,
+  EncodedRequest,
+  InputChange,
+  LoadBase64,
+  Wire,
+  WireFault,
+  WireObject,
+} from "../wire.ts";
 import {
   BLOCK_FORMATS,
   buildCallBlock,
@@ -84,6 +92,9 @@ const ERROR_TYPES: Readonly<Record<WireFault["kind"], string>> = {
   timeout: "timeout_error",
   internal: "api_error",
 };
+
+/** Maximum number of changes that are read from a reply. */
+const MAX_INPUT_CHANGES = 1_000;
 
 /** Clients recognize an overflow by these words. */
 const OVERFLOW_TEXT = "prompt is too long";
@@ -270,6 +281,7 @@ class AnthropicAssembly extends ReplyAssembly {
   #parsedUsage: Usage | undefined;
   isComplete = false;
   stopReason: string | undefined;
+  inputChanges: readonly InputChange[] = [];
 
   protected override takeEvent(type: string, event: WireObject): void {
     this.#blocks ??= new StreamBlocks();
@@ -277,6 +289,7 @@ class AnthropicAssembly extends ReplyAssembly {
       case "message_start": {
         const message = toObject(event.message) ?? {};
         this.#head = message;
+        this.#readInputChanges(message);
         this.#addUsage(message.usage);
         break;
       }
@@ -291,6 +304,7 @@ class AnthropicAssembly extends ReplyAssembly {
         break;
       case "message_delta":
         this.stopReason = toText(toObject(event.delta)?.stop_reason) ?? this.stopReason;
+        this.#readInputChanges(event);
         this.#addUsage(event.usage);
         break;
       case "message_stop":
@@ -312,6 +326,7 @@ class AnthropicAssembly extends ReplyAssembly {
     const blocks: WireObject[] = [];
     for (const block of body.content) if (toObject(block)) blocks.push(block);
     this.#body = blocks;
+    this.#readInputChanges(body);
     this.stopReason = toText(body.stop_reason);
     this.#addUsage(body.usage);
     this.isComplete = true;
@@ -343,6 +358,16 @@ class AnthropicAssembly extends ReplyAssembly {
   get diagnosis(): WireObject | undefined {
     const { cache_miss_reason } = toObject(this.#head.diagnostics) ?? {};
     return toObject(cache_miss_reason);
+  }
+
+  /** After a fallback to another model, the last event lists the changes again. */
+  #readInputChanges({ input_transformations: list }: WireObject): void {
+    if (!Array.isArray(list)) return;
+    this.inputChanges = list.slice(0, MAX_INPUT_CHANGES).flatMap((one): readonly InputChange[] => {
+      const { type, path, reason } = toObject(one) ?? {};
+      if (typeof type !== "string") return [];
+      return [{ type, ...dropUndefined({ path: toText(path), reason: toText(reason) }) }];
+    });
   }
 
   /** Counts are totals of the reply so far, so a later report can only raise them. */

@@ -78,11 +78,15 @@ describe("an edit", () => {
   });
 
   test("the announcement of an edit gives its sizes and its price in a few words", () => {
-    const edit = { session: "local/a:b", tokensBefore: 52_300, tokensAfter: 11_200, isForced: false };
+    const sizes = { session: "local/a:b", tokensBefore: 52_300, tokensAfter: 11_200 };
+    const edit = { ...sizes, isForced: false, thoughts: 0 };
     expect(formatAnnouncement({ ...edit, breakEvenCalls: 4, overlay: 9 })).toBe(
       "window edited: 52k → 11k tokens, estimated to pay after 4 calls, undo: longhaul revert local/a:b 9",
     );
     expect(formatAnnouncement({ ...edit, breakEvenCalls: 0 })).toContain("estimated to pay at once");
+    expect(formatAnnouncement({ ...edit, breakEvenCalls: 0, thoughts: 12 })).toContain(
+      "12 thinking blocks left",
+    );
     expect([950, 9_700, 10_000, 200_000, 1_000_000].map(formatTokens)).toEqual([
       "950",
       "9.7k",

@@ -21,6 +21,70 @@ const google = (message: string): ProviderFailure => ({
 
 const poisons: [string, ProviderFailure, Omit<Poison, "message">][] = [
   [
+    "thinking behind a changed prefix, on Messages and count_tokens",
+    anthropic(
+      'messages.5.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". That setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header.',
+    ),
+    { kind: "thinking", path: { message: 5, block: 0 } },
+  ],
+  [
+    "redacted thinking behind a changed prefix",
+    anthropic(
+      "messages.11.content.2: Invalid `signature` in `redacted_thinking` block. The block is bound to a different conversation.",
+    ),
+    { kind: "thinking", path: { message: 11, block: 2 } },
+  ],
+  [
+    "thinking behind a changed prefix, on Bedrock",
+    {
+      status: 400,
+      body: {
+        __type: "ValidationException",
+        message:
+          "The model returned the following errors: messages.3.content.1: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+      },
+    },
+    { kind: "thinking", path: { message: 3, block: 1 } },
+  ],
+  [
+    "thinking behind a changed prefix, on Google Cloud, which wraps the error of the model",
+    {
+      status: 400,
+      body: [
+        {
+          error: {
+            code: 400,
+            status: "INVALID_ARGUMENT",
+            message: JSON.stringify({
+              type: "error",
+              error: {
+                type: "invalid_request_error",
+                message:
+                  "messages.7.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation.",
+              },
+            }),
+          },
+        },
+      ],
+    },
+    { kind: "thinking", path: { message: 7, block: 0 } },
+  ],
+  [
+    "a reply without its reasoning, on DeepSeek V4",
+    openai("The `reasoning_content` in the thinking mode must be passed back to the API."),
+    { kind: "missing-reasoning" },
+  ],
+  [
+    "a reply without its reasoning, on DeepSeek V3.2",
+    openai("Missing `reasoning_content` field in the assistant message at message index 4."),
+    { kind: "missing-reasoning", path: { message: 4 } },
+  ],
+  [
+    "a reply without its reasoning, on Kimi",
+    openai("thinking is enabled but reasoning_content is missing in assistant tool call message at index 9"),
+    { kind: "missing-reasoning", path: { message: 9 } },
+  ],
+  [
     "an image of too many bytes",
     anthropic(
       "messages.38.content.1.image.source.base64: image exceeds 5 MB maximum: 7894984 bytes > 5242880 bytes",

@@ -4,11 +4,13 @@ import {
   findKnownModel,
   GOOGLE_MODELS,
   OPENAI_MODELS,
+  OTHER_MODELS,
 } from "../../../src/window/models/known-models.ts";
 import { computeUsageCost } from "../../../src/window/models/model-catalog.ts";
+import type { ModelFacts } from "../../../src/window/models/model-data.ts";
 import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-facts.ts";
 
-const ALL = { ...ANTHROPIC_MODELS, ...OPENAI_MODELS, ...GOOGLE_MODELS };
+const ALL = { ...ANTHROPIC_MODELS, ...OPENAI_MODELS, ...GOOGLE_MODELS, ...OTHER_MODELS };
 
 describe("findKnownModel", () => {
   test.each([
@@ -59,6 +61,39 @@ describe("findKnownModel", () => {
       }
     }
   });
+});
+
+describe("facts of an unknown model", () => {
+  test.each([
+    ["claude-fable-5-3", "claude-fable-5-2"],
+    ["anthropic/claude-opus-5.6", "claude-opus-5-5"],
+    ["claude-opus-5-10-20270101", "claude-opus-5-5"],
+    ["claude-6-sonnet", "claude-sonnet-5-5"],
+    ["claude-opus-4-4", "claude-opus-4-1"],
+    ["claude-saga-1", "claude-opus-5-5"],
+    ["gpt-6.2-sol", "gpt-6.1-sol"],
+    ["gpt-6.1-luna", "gpt-6-luna"],
+    ["gpt-6.2-nova", "gpt-6.1-sol"],
+    ["gpt-7", "gpt-5.6"],
+    ["gemini-5-flash-lite", "gemini-3.5-flash-lite"],
+    ["gemini-4-pro", "gemini-3.1-pro"],
+    ["deepseek-v5", "deepseek-v4-pro"],
+    ["kimi-k4", "kimi-k3"],
+    ["glm-6", "glm-5.2"],
+  ])("%s is taken after %s, the newest model known of its family", (id, relative) => {
+    const onUnknown = vi.fn();
+    const { window, maxOutput, prices, longPrompt, cacheMs } = ALL[relative] as ModelFacts;
+    const facts = modelFacts(id, { onUnknown });
+    expect(facts).toMatchObject({ window, maxOutput, prices, isWindowAssumed: true, arePricesAssumed: true });
+    expect([facts.longPrompt, facts.cacheMs]).toEqual([longPrompt, cacheMs]);
+    expect(onUnknown).toHaveBeenCalledExactlyOnceWith(expect.stringContaining(`"${relative}"`));
+  });
+
+  test("a model that is older than all known ones of its family inherits nothing", () =>
+    expect(modelFacts("gpt-3-turbo")).toMatchObject(ASSUMED_FACTS));
+
+  test("an id that asks for a million tokens gets them although the model is unknown", () =>
+    expect(modelFacts("claude-opus-4-4[1m]").window).toBe(1_000_000));
 });
 
 describe("modelFacts", () => {

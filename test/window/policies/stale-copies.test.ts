@@ -4,6 +4,9 @@ import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-re
 import { testKernel } from "../../support/kernel.ts";
 import { call, context, result, say, windowOf } from "../passes/windows.ts";
 
+/** Prices of a real model, because nothing is edited for money at assumed ones. */
+const CACHE_PRICES = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+
 const contents = (lines: number) =>
   Array.from(
     { length: lines },
@@ -94,7 +97,9 @@ test.each([
 });
 
 test("the default policy drops copies of a file that was edited between its reads, and keeps the newest", async () => {
-  const kernel = await testKernel({ models: { m: { window: 100_000, maxOutput: 4_000 } } });
+  const kernel = await testKernel({
+    models: { m: { window: 100_000, maxOutput: 4_000, prices: CACHE_PRICES } },
+  });
   const session = await kernel.session();
   const window = session.window({ model: "m" });
   await session.append({ role: "user", text: "Begin." });

@@ -25,6 +25,8 @@ export const en = {
   expectedCalls: "{count} more calls are expected",
   lost: "Names no longer in the window",
   lostCount: "{count} in all",
+  thinking: "Thinking lost",
+  thinkingLost: "{count} replies, {tokens} tokens",
   nothingLost: "none",
   assumedPrices: "Prices are assumed: the model's are unknown.",
   forced: "The window would not have fit without it.",

@@ -28,6 +28,8 @@ export const zh: Texts<keyof typeof en> = {
   expectedCalls: "预计还有 {count} 次调用",
   lost: "窗口中不再有的名称",
   lostCount: "共 {count} 个",
+  thinking: "失去的思考",
+  thinkingLost: "{count} 条回复，{tokens} 个 token",
   nothingLost: "无",
   assumedPrices: "价格为假定值：模型价格未知。",
   forced: "不做此编辑窗口会放不下。",

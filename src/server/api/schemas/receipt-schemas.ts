@@ -34,6 +34,10 @@ export const receiptSchema = defineSchema(
     ),
     expectedCalls: z.number(),
     left: removedSchema,
+    thinking: about(
+      z.object({ replies: z.number().int(), tokens: z.number(), rethinking: z.number() }).optional(),
+      "Replies whose thinking the model loses with the edit, its tokens, and US dollars for thinking a part of it again; absent if it loses none.",
+    ),
   }),
   "Cost and savings of an edit of the window, and the content that it removed.",
 );

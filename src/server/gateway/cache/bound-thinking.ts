@@ -214,9 +214,11 @@ function findThoughts(
   let reply: { readonly rolling: number; readonly isOwnForm: boolean; binding?: ThoughtBinding } | undefined;
   for (const [at, { print, index, isClients }] of places.entries()) {
     const isIntact = isClients && index === at;
-    if (!print.isModels) reply = undefined;
-    else {
-      reply ??= { rolling, isOwnForm };
+    // Elements of two replies become neighbors where what stood between them has left.
+    const isNext = index !== undefined && index - 1 === places[at - 1]?.index;
+    if (!print.isModels || !isNext) reply = undefined;
+    if (print.isModels) {
+      reply ??= { rolling, isOwnForm: isOwnForm && isIntact };
       const [first] = print.thoughts;
       const binding = (first === undefined ? undefined : bindings.get(first)) ?? reply.binding;
       if (binding) reply.binding = binding;

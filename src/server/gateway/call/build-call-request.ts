@@ -301,7 +301,8 @@ export class ModelLimits {
     const { limit = Number.POSITIVE_INFINITY, countsOutput } = this.getLearned(bound) ?? {};
     const window = Math.min(upstream.window ?? this.getWindow(model, isMillion), limit);
     const threshold = Math.floor((this.getWindow(clientModel, isMillion) * thresholdPercent) / 100);
-    return { window, threshold, ...(countsOutput && { isOutputCounted: true }) };
+    const { thinking } = this.#kernel.modelFacts(model);
+    return { window, threshold, thinking, ...(countsOutput && { isOutputCounted: true }) };
   }
 
   /** The window of a model, or its long window if `isMillion`; a client assumes that of its own name for the model. */

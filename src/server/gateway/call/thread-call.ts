@@ -4,6 +4,7 @@ import type { UsageBody } from "../../../kernel/faces/log.ts";
 import {
   computeReportCost,
   computeSavings,
+  countDroppedThinking,
   detectOverflow,
   estimateText,
   type ModelFactsLookup,
@@ -284,10 +285,11 @@ export class ThreadCall {
   #describeUsage(reader: ReplyReader, reply: MessageInput | undefined): CallUsage | undefined {
     const { overheadMs, describeCache: describe } = this;
     const { model: asked, recallTools } = this.request.frame;
-    const { usage, responseId, model = asked, diagnosis } = reader;
+    const { usage, responseId, model = asked, diagnosis, inputChanges } = reader;
     if (!usage) return undefined;
     const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
-    return { usage, model, request: responseId, reply, addedTokens, overheadMs, diagnosis, describe };
+    const told = { request: responseId, reply, diagnosis, inputChanges };
+    return { usage, model, ...told, addedTokens, overheadMs, describe };
   }
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */
@@ -396,6 +398,8 @@ export function traceReply(
   factsOf: ModelFactsLookup,
 ): void {
   if (reader.usage) trace.usage = reader.usage;
+  const dropped = countDroppedThinking(reader.inputChanges ?? []);
+  if (dropped > 0) trace.droppedThinking = dropped;
   if (reported) {
     const spentDollars = computeReportCost(reported, factsOf);
     if (spentDollars !== undefined) trace.spentDollars = spentDollars;

@@ -227,15 +227,18 @@ interface AnnouncedEdit {
   /** Further calls until the edit has paid for itself; null if it never does. */
   readonly breakEvenCalls: number | null;
   readonly isForced: boolean;
+  /** Number of replies whose thinking the model loses. */
+  readonly thoughts: number;
   /** Undefined if nothing was changed. */
   readonly overlay?: number | undefined;
 }
 
 /** One sentence about an edit, with its price and the way back. */
 export function formatAnnouncement(edit: AnnouncedEdit): string {
-  const { session, tokensBefore, tokensAfter, breakEvenCalls, isForced, overlay } = edit;
+  const { session, tokensBefore, tokensAfter, breakEvenCalls, isForced, thoughts, overlay } = edit;
   const sizes = `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
-  const gain = isForced ? "the window was full" : describeGain(breakEvenCalls);
+  const why = isForced ? "the window was full" : describeGain(breakEvenCalls);
+  const gain = thoughts > 0 ? `${why}, ${thoughts} thinking block${thoughts === 1 ? "" : "s"} left` : why;
   return overlay === undefined
     ? `would have edited the window here: ${sizes}, ${gain}`
     : `window edited: ${sizes}, ${gain}, undo: longhaul revert ${session} ${overlay}`;

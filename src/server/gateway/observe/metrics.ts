@@ -51,6 +51,10 @@ export interface Metrics {
   readonly edits: Counter<"api">;
   /** Repaired failures: overflow or block. */
   readonly healed: Counter<"api" | "what">;
+  /** Refusals of reasoning behind a changed prefix; `by` is longhaul where it had changed the request, else client. */
+  readonly thinkingRefused: Counter<"api" | "by">;
+  /** Blocks of reasoning that the model did not see again, left out by longhaul or dropped by the provider. */
+  readonly reasoningLost: Counter<"api" | "by">;
   readonly breakerTrips: Counter<"reason">;
   readonly recalls: Counter<"api">;
   readonly redacted: Counter<"kind">;
@@ -142,6 +146,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
       "api",
       "what",
     ]),
+    thinkingRefused: createCounterMetric(
+      "longhaul_thinking_refused_total",
+      "Requests that a provider refused because their prefix had changed before a block of reasoning.",
+      ["api", "by"],
+    ),
+    reasoningLost: createCounterMetric(
+      "longhaul_reasoning_lost_total",
+      "Blocks of reasoning that the model does not see again.",
+      ["api", "by"],
+    ),
     breakerTrips: createCounterMetric("longhaul_breaker_trips_total", "Stopped runaway loops.", ["reason"]),
     recalls: createCounterMetric("longhaul_recalls_total", "Recalls by the gateway.", ["api"]),
     redacted: createCounterMetric("longhaul_redacted_total", "Secrets removed from stored content.", [

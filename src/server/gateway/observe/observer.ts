@@ -21,6 +21,9 @@ const MAX_THREADS = 100;
 /** Maximum number of edits shown with each. */
 const MAX_EDITS = 5;
 const MAX_TITLE = 60;
+/** Nothing that longhaul could mend: the body that was refused was the client's own. */
+const THINKING_REFUSED =
+  "the provider refused the agent's own request: something before a block of thinking is not as it was when the model wrote it";
 const NO_SPENDING: GatewaySpending = { spentCost: 0, savings: NO_SAVINGS };
 
 /** Turns finished requests into log lines, metrics and the status. */
@@ -64,11 +67,18 @@ export class Observer {
       "request",
       toLogFields(trace, () => this.#summarize(trace)),
     );
-    const { advice, announcement, defect, session } = trace;
+    const { advice, announcement, defect, refusedThinking, session } = trace;
     if (defect !== undefined) {
       const message = `a defect of longhaul: the provider refused an edit, please report it: ${defect}`;
       log.error("defect", { request: trace.id, session, message, summary: message });
     }
+    if (refusedThinking && refusedThinking.client > 0)
+      log.error("thinking", {
+        request: trace.id,
+        session,
+        message: THINKING_REFUSED,
+        summary: THINKING_REFUSED,
+      });
     if (announcement !== undefined)
       log.info("edit", { session, message: announcement, summary: announcement });
     if (advice !== undefined) log.info("advice", { session, message: advice, summary: advice });
@@ -222,6 +232,10 @@ function countInMetrics(trace: Trace, metrics: Metrics): void {
   }
   if (trace.isPlanned && !trace.isDryRun) metrics.edits.add({ api });
   if (trace.healed) metrics.healed.add({ api, what: "overflow" }, trace.healed);
+  for (const by of ["longhaul", "client"] as const)
+    if (trace.refusedThinking?.[by]) metrics.thinkingRefused.add({ api, by }, trace.refusedThinking[by]);
+  if (trace.leftThinking) metrics.reasoningLost.add({ api, by: "longhaul" }, trace.leftThinking);
+  if (trace.droppedThinking) metrics.reasoningLost.add({ api, by: "provider" }, trace.droppedThinking);
   if (trace.error === "stopped") metrics.breakerTrips.add({ reason: "loop" });
   if (trace.recalls) metrics.recalls.add({ api }, trace.recalls);
   if (upstream !== undefined && trace.error !== undefined && trace.error !== "stopped")

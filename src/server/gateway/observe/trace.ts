@@ -52,6 +52,12 @@ export interface Trace {
   thinkingLost?: number;
   /** The words of the provider about an edit of ours that it refused for torn pairs or blocks. */
   defect?: string;
+  /** Blocks of reasoning that the provider did not show to the model. */
+  droppedThinking?: number;
+  /** Blocks of reasoning that an edit of longhaul left out of the request for the first time. */
+  leftThinking?: number;
+  /** Refusals of reasoning behind a changed prefix, by whose change it was. */
+  refusedThinking?: { longhaul: number; client: number };
   /** Cost of the request in US dollars; undefined if unknown. */
   spentDollars?: number;
   /** Estimated savings of edits for this request. */

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { estimateText } from "../../../kernel/faces/window.ts";
+import { estimateText, resolveThinkingRule } from "../../../kernel/faces/window.ts";
 import { isLonghaulError, type Memories, type SessionId } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
@@ -47,7 +47,10 @@ export function offerTools(
       },
     };
   if (offer === "kept") return callRequest;
-  const join = offer !== "by price" ? "edited" : isFirst ? "long" : "long and cold";
+  const mayThink = resolveThinkingRule(limits.thinking, api.name) === "bound";
+  // A change of the tools would take all thinking away that the conversation has.
+  const isFree = offer === "by price" && (isFirst || !mayThink);
+  const join = isFree ? (isFirst ? "long" : "long and cold") : "edited";
   return { ...callRequest, frame: { ...frame, laterTools: { tools, tokens, join } } };
 }
 

@@ -158,9 +158,12 @@ export async function announceEdit(
   { call, thread, trace, services }: Exchange,
   { overlay, receipt }: NonNullable<FittedWindow["plan"]>,
 ): Promise<void> {
-  const { tokens, breakEvenCalls, isForced } = receipt;
+  const { tokens, breakEvenCalls, isForced, thinking } = receipt;
   const session = thread.session.id;
-  const edit = { session, tokensBefore: tokens.without, tokensAfter: tokens.with, breakEvenCalls, isForced };
+  const edit = {
+    ...{ session, tokensBefore: tokens.without, tokensAfter: tokens.with, breakEvenCalls, isForced },
+    thoughts: thinking?.replies ?? 0,
+  };
   const text = formatAnnouncement({ ...edit, overlay: call.request.isDryRun ? undefined : overlay });
   trace.announcement = text;
   if (call.request.isDryRun || !call.content.isEdited) return;

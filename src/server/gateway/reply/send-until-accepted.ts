@@ -2,6 +2,7 @@ import { runHealLoop } from "../../../kernel/calls/call-window.ts";
 import {
   detectOutputOverflow,
   detectOverflow,
+  detectPoison,
   type Overflow,
   type ProviderFailure,
   resolveThinkingRule,
@@ -67,6 +68,7 @@ export async function sendRound(
       // An error has its own status, or is the first event of a stream.
       const mayRefuse = isWatched && (response.status >= 400 || exchange.trace.isStreamed === true);
       const refusal = mayRefuse ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      if (refusal) noteRefusedThinking(exchange, refusal.failure, body);
       return { answer: response, ...dropUndefined({ refusal }) };
     },
     async heal({ failure }) {
@@ -74,7 +76,8 @@ export async function sendRound(
         stopAskingUsage(exchange, failure) ||
         stopAskingDiagnosis(exchange, failure) ||
         moveMemories(exchange, failure) ||
-        (recall?.listTools(failure) ?? false);
+        (recall?.listTools(failure) ?? false) ||
+        dropRefusedThinking(exchange, failure);
       if (!isStopped && !(await repairRequest(exchange, failure, elements))) return false;
       const refused = body;
       body = await buildExchangeBody(exchange, elements);
@@ -84,6 +87,18 @@ export async function sendRound(
     discard: (response) => response.body.destroy(),
   });
   return { response: answer, ...dropUndefined({ refusal }) };
+}
+
+/** Counts a refusal of reasoning, with the cause: a body that is the client's own was changed by the client. */
+function noteRefusedThinking(
+  { request, trace }: Exchange,
+  failure: ProviderFailure,
+  body: readonly Uint8Array[],
+): void {
+  if (detectPoison(failure)?.kind !== "thinking") return;
+  const by = body[0] === request.messages.cut.bytes ? "client" : "longhaul";
+  trace.refusedThinking ??= { longhaul: 0, client: 0 };
+  trace.refusedThinking[by]++;
 }
 
 /** True if the upstream does not know the field that asks for usage: it is not asked again. */
@@ -163,18 +178,32 @@ async function buildExchangeBody(
 /** The index of the first element whose thinking the provider has refused, by call. */
 const thinkingEnds = new WeakMap<ThreadCall, number>();
 
+/**
+ * True if the provider has refused thinking behind a beginning that is not its client's own: that thought and all behind
+ * it are left out, and all thinking if the provider refuses again. The reply remembers which thought came before it, so
+ * they stay out.
+ */
+function dropRefusedThinking({ call, trace }: Exchange, failure: ProviderFailure): boolean {
+  const refused = call.markReply && detectPoison(failure);
+  if (refused?.kind !== "thinking") return false;
+  const known = thinkingEnds.get(call);
+  if (known === 0) return false;
+  thinkingEnds.set(call, known === undefined ? (refused.path?.message ?? 0) : 0);
+  trace.defect = refused.message;
+  return true;
+}
+
 /** The changes of a body without thinking that the model produced from another beginning of the conversation. */
 function leaveThinkingOut(
-  { request, target, call, services, trace }: Exchange,
+  { request, call, trace }: Exchange,
   changes: BodyChanges,
   isHidden: boolean,
 ): BodyChanges {
   const { api, messages } = request;
   const { fitted } = call.content;
-  const { chain, isDryRun } = call.request;
+  const { chain, isDryRun, limits } = call.request;
   if (!repeatsThinking(api.name) || isDryRun || (chain && !call.content.isFromLog)) return changes;
-  if (resolveThinkingRule(services.kernel.modelFacts(target.model).thinking, api.name) !== "bound")
-    return changes;
+  if (resolveThinkingRule(limits.thinking, api.name) !== "bound") return changes;
   const bindings = listBindings((fitted?.slots ?? []).map(({ message }) => message));
   const bound = bindThinking(api.name, messages.cut, changes, bindings, thinkingEnds.get(call));
   // The client does not repeat the hidden rounds that come before the end of such a reply.

@@ -1,5 +1,11 @@
 import { type WindowLease, WindowPool } from "../../../kernel/calls/call-window.ts";
-import { estimateText, type Policy, type ShrinkOption } from "../../../kernel/faces/window.ts";
+import {
+  estimateText,
+  type Policy,
+  resolveThinkingRule,
+  type ShrinkOption,
+  type ThinkingRule,
+} from "../../../kernel/faces/window.ts";
 import type { EntryId, FittedWindow, Session } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Wire, WireObject } from "../../../wire/wire.ts";
@@ -51,6 +57,8 @@ export interface TokenLimits {
   readonly window: number;
   /** Size at which the client would start to compact by itself. */
   readonly threshold: number;
+  /** What the model's provider demands of its thinking; undefined if the model is unknown. */
+  readonly thinking?: ThinkingRule | undefined;
   /** True if the upstream has refused a request because its output did not fit next to its messages. */
   readonly isOutputCounted?: boolean;
 }
@@ -139,7 +147,7 @@ export function createThreadWindows(session: Session): ThreadWindows {
     maxIdle: MAX_IDLE,
     toKey: buildWindowKey,
     isSimilar: isSimilarWindow,
-    open: ({ frame, limits, policy, isPaging = true, shrink = true, memories }: CallRequest) => {
+    open: ({ api, frame, limits, policy, isPaging = true, shrink = true, memories }: CallRequest) => {
       const { model, maxTokens } = frame;
       const { window, threshold } = limits;
       return session.window({
@@ -151,7 +159,7 @@ export function createThreadWindows(session: Session): ThreadWindows {
         paging: isPaging,
         shrink,
         threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
-        models: { [model]: { window } },
+        models: { [model]: { window, thinking: resolveThinkingRule(limits.thinking, api.name) } },
         ...(memories && { memories: memories.agent }),
         ...dropUndefined({ maxOutputTokens: maxTokens }),
       });

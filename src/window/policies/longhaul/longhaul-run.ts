@@ -2,11 +2,14 @@ import type { Message } from "../../../model/message.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../model/tool-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { hasOwnText, isInlineToolOutput } from "../../inline-tool-output.ts";
+import { hasReasoning, sumThinkingTokens } from "../../living-thinking.ts";
 import {
   computeBreakEvenCalls,
   DEFAULT_CACHE_PRICES,
+  DEFAULT_OUTPUT_PRICE,
   estimateRemainingCalls,
   REBUILD_REFETCH_COST,
+  RETHINK_SHARE,
 } from "../../money/break-even.ts";
 import { isPage } from "../../paging/page-note.ts";
 import { applyProposals, type Proposal } from "../../pass.ts";
@@ -90,6 +93,7 @@ export class LonghaulRun implements PolicyRun {
   readonly #limits: PolicyLimits;
   readonly #tokensOf: TokenEstimator;
   readonly #prices: CachePrices;
+  readonly #bindsThinking: boolean;
   readonly #pins: ReadonlySet<number>;
   readonly #extract: Extract;
   readonly #texts: MessageTexts;
@@ -137,6 +141,7 @@ export class LonghaulRun implements PolicyRun {
     this.#tokensOf = tokensOf;
     this.#stretches = new FileStretches(tokensOf);
     this.#prices = course.prices ?? DEFAULT_CACHE_PRICES;
+    this.#bindsThinking = course.bindsThinking === true;
     this.#pins = course.pins ?? new Set();
     // A limit that reports do not change, so that a run that takes over remembers the same texts.
     const maxTokens = limits.provider?.tokens ?? limits.tokens;
@@ -206,14 +211,6 @@ export class LonghaulRun implements PolicyRun {
     this.#unread = [];
   }
 
-  omit(page: Slot): void {
-    const index = this.#window.indexOf(page);
-    if (index < 0) return;
-    this.#window.splice(index, 1);
-    this.#tokens -= page.tokens;
-    if (index < this.#unsent) this.#unsent--;
-  }
-
   fit(moment: Moment): readonly Slot[] {
     const { system, messages = Number.POSITIVE_INFINITY } = this.#limits;
     this.#tokens = system + sumSlotTokens(this.#window);
@@ -263,6 +260,7 @@ export class LonghaulRun implements PolicyRun {
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
     if (isHot && this.#replies < MIN_EARLY_CALLS && this.#tokens <= this.#limits.tokens) return undefined;
     this.#read();
+    if (this.#isThinking()) return undefined;
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
     // The last rebuild shows how far the next one will get.
     const reached = this.#editedSeq > 0 ? this.#tokens - sumSlotTokens(newSlots) : 0;
@@ -286,11 +284,35 @@ export class LonghaulRun implements PolicyRun {
       removedTokens: this.#tokens - low,
       survivingTokens: low - this.#limits.system,
       prices: this.#prices,
-      refetchCost: REBUILD_REFETCH_COST + this.#estimateLoss(low - this.#limits.system),
+      refetchCost:
+        REBUILD_REFETCH_COST + this.#estimateLoss(low - this.#limits.system) + this.#estimateRethinking(),
     });
     const expected = estimateRemainingCalls(this.#replies + 1);
     if (expected < needed) return undefined;
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
+  }
+
+  /**
+   * True in the middle of a turn in which the model has thought: an edit would take those thoughts away, so it waits for
+   * the next message of a person unless the limit forces it.
+   */
+  #isThinking(): boolean {
+    const last = this.#window.findLast((slot) => !isPage(slot));
+    return this.#bindsThinking && last !== undefined && !this.#isQuestion(last) && this.#thoughts.length > 0;
+  }
+
+  /** The replies of the window whose thinking the model still has. */
+  get #thoughts(): readonly Slot[] {
+    return this.#window.filter(
+      ({ message, isNote }) => !isNote && message.role === "assistant" && hasReasoning(message),
+    );
+  }
+
+  /** Price of thinking again what an edit makes the model forget, in input tokens. */
+  #estimateRethinking(): number {
+    if (!this.#bindsThinking) return 0;
+    const { output = DEFAULT_OUTPUT_PRICE } = this.#prices;
+    return sumThinkingTokens(this.#thoughts, this.#tokensOf) * output * RETHINK_SHARE;
   }
 
   get #callTokens(): number {
@@ -322,7 +344,7 @@ export class LonghaulRun implements PolicyRun {
     const whole = this.#window.filter((slot) => !isShrunk(slot));
     const context = { session: "", tokensOf: this.#tokensOf, pins: this.#pins };
     const copies = stubDuplicateReads(whole, context);
-    if (copies.length === 0) return [];
+    if (copies.length === 0 || this.#isThinking()) return [];
     const kept = findProtectedSeqs(this.#window, this.#pins);
     const seqOf = ({ edit }: Proposal) =>
       edit.type === "replace" && "seq" in edit.target ? edit.target.seq : 0;
