@@ -23,7 +23,7 @@ interface Listed {
 export const HAPPENINGS = {
   /** The agent works on. */
   async work(life: Life, number: number) {
-    for (let step = 0; step < 2 + (number % 9); step++) await life.step(1_000 + 900 * (number % 7));
+    for (let step = 0; step < 2 + (number % 9); step++) await life.step(1_500 + 1_000 * (number % 7));
   },
   /** A person asks about something long ago. */
   async question(life: Life, number: number) {
