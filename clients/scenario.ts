@@ -1,12 +1,12 @@
 import { LOST, type Notes, numbered } from "./notes.ts";
-import type { Fault } from "./upstream/scripted-upstream.ts";
+import type { ScriptedFault } from "./upstream/scripted-upstream.ts";
 
 /** Conditions of an agent's run. */
 export interface Scenario extends Notes {
   readonly name: string;
   readonly about: string;
   readonly turns: 1 | 2;
-  readonly faults?: Readonly<Record<number, Fault>>;
+  readonly faults?: Readonly<Record<number, ScriptedFault>>;
   /** From this request on, every request of the conversation is refused as too long. */
   readonly refusedFrom?: number;
   /** True if requests for a summary are then refused too. */

@@ -1,6 +1,6 @@
+import { brokenRules, hasAnswersInARow } from "../test/support/provider-rules/message-order.ts";
 import { withoutColours } from "./agents/agent.ts";
 import { countEdited, differences } from "./identity.ts";
-import { brokenRules, hasAnswersInARow } from "./provider-rules.ts";
 import type { Scenario } from "./scenario.ts";
 import type { Trial } from "./trial.ts";
 import { PROMPTS } from "./upstream/answer.ts";
@@ -29,6 +29,8 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
     const mains = trial.threads.filter(({ kind }) => kind === "main").length;
     if (mains !== 1 && !(mains === 2 && isInterrupted(scenario) && isForgotten(trial)))
       problems.push(say(`${mains} main threads in the store`));
+    const refused = countRefusedReasoning(trial) - countRefusedReasoning(direct);
+    if (refused > 0) problems.push(say(`${refused} requests refused because reasoning no longer fits`));
     const overflows = trial.sent.filter(({ error }) => error !== undefined && isOverflow(error)).length;
     const isEndless = scenario.refusedFrom !== undefined || scenario.refusedResults !== undefined;
     const healed = trial.seen.filter(({ fault }) => fault === "overflow").length - overflows;
@@ -58,6 +60,11 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
 /** Whether every turn succeeded with the right answer. */
 export function isRight({ turns }: Trial): boolean {
   return turns.length > 0 && turns.every((turn) => turn.isRight);
+}
+
+/** Requests that the upstream refused because what stood before their reasoning had changed. */
+function countRefusedReasoning({ seen }: Trial): number {
+  return seen.filter(({ fault }) => fault === "reasoning").length;
 }
 
 /** Why a run failed, in the agent's own words if available. */

@@ -1,7 +1,6 @@
 import { request } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { countEdited, differences } from "../clients/identity.ts";
-import { brokenRules } from "../clients/provider-rules.ts";
 import { SCENARIOS } from "../clients/scenario.ts";
 import { startTap, type TappedRequest } from "../clients/tap.ts";
 import type { Trial } from "../clients/trial.ts";
@@ -12,6 +11,7 @@ import {
   type UpstreamOptions,
 } from "../clients/upstream/scripted-upstream.ts";
 import { judge } from "../clients/verdict.ts";
+import { brokenRules } from "./support/provider-rules/message-order.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

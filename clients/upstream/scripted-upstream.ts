@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { isReasoningRule, StrictProvider } from "../../test/support/provider-rules/strict-provider.ts";
 import { anthropic } from "../../test/support/wire-server/anthropic.ts";
 import type { WireApi } from "../../test/support/wire-server/api.ts";
 import type { Behaviour, Reply } from "../../test/support/wire-server/behaviour.ts";
@@ -12,7 +13,6 @@ import { WINDOW } from "../agents/agent.ts";
 import { answer, countShown, giveUp, type Purpose, purposeOf, type Script, wantedFiles } from "./answer.ts";
 import { readAsked } from "./asked.ts";
 import { resultCounter } from "./count-results.ts";
-import { withFreshIds } from "./fresh-ids.ts";
 import { overflowBody } from "./refusal.ts";
 
 /** Longer than any pause of a test: a server that closes an idle connection races with the next request on it. */
@@ -20,13 +20,16 @@ const KEEP_ALIVE_MS = 10 * 60_000;
 
 const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses, google];
 
-/** A fault of one request of the conversation. */
-export type Fault = "overflow" | "rate-limit" | "cut" | "stall";
+/** A fault that can be scripted for one request of the conversation. */
+export type ScriptedFault = "overflow" | "rate-limit" | "cut" | "stall";
+
+/** A fault of one request; reasoning is refused where what stood before it has changed. */
+export type Fault = ScriptedFault | "reasoning";
 
 /** Behavior of the upstream. */
 export interface UpstreamOptions extends Script {
   /** Faults by number of the request in the conversation, starting at 1; titles and summaries do not count. */
-  readonly faults?: Readonly<Record<number, Fault>>;
+  readonly faults?: Readonly<Record<number, ScriptedFault>>;
   /** From this request on, every request of the conversation is refused as too long. */
   readonly refusedFrom?: number;
   /** True if requests for a summary are then refused too. */
@@ -82,6 +85,7 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
   const maxCalls = Math.max(MAX_CALLS, MAX_CALLS_PER_FILE * new Set(options.files).size);
   const stalled = Promise.withResolvers<void>();
   const script: Script = { ...options, countResults: resultCounter() };
+  const provider = new StrictProvider();
 
   const nextId = (api: WireApi) =>
     `${api === anthropic ? "toolu" : "call"}_${String(++calls).padStart(24, "0")}`;
@@ -99,6 +103,16 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     const api = method === "POST" ? APIS.find(({ matches }) => matches(path)) : undefined;
     const body = api && fieldsOf(bytes);
     const seen = { method, url, rawHeaders, body: bytes, reads: [] };
+    const header = (name: string) => incoming.headers[name]?.toString();
+    const request = { path, body: body ?? fieldsOf(bytes) ?? {}, header };
+    const judgement = provider.judge(request);
+    const refusal = isReasoningRule(judgement.refusal) ? judgement.refusal : undefined;
+    if (refusal) {
+      requests.push({ ...seen, ...(api && { api: api.name }), fault: "reasoning" });
+      response.writeHead(refusal.status, { "content-type": "application/json" });
+      response.end(JSON.stringify(refusal.body));
+      return;
+    }
     if (!api || !body) {
       requests.push(seen);
       answerAside(seen, path, incoming.headers.upgrade !== undefined, response);
@@ -106,7 +120,11 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     }
     const { behaviour, purpose, fault, reads } = decide(api, body, bytes.length);
     requests.push({ ...seen, api: api.name, purpose, reads, ...(fault && { fault }) });
-    perform(behaviour, withFreshIds(api, requests.length), { path, body }, response);
+    const sealed =
+      "reply" in behaviour
+        ? { ...behaviour, reply: provider.seal(request, judgement, behaviour.reply) }
+        : behaviour;
+    perform(sealed, api, { path, body }, response);
     if (fault === "stall") setTimeout(stalled.resolve, STALL_MS);
   }
 
@@ -126,7 +144,8 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     const usage = { input: tokens, output: 20 };
     const newId = () => nextId(api);
     const said = hasLostTrack ? giveUp(request, newId) : answer(request, purpose, script, newId);
-    const reply = { ...said, usage };
+    const thought = thinks(body) ? { reasoning: `I think about request ${requests.length + 1}.` } : {};
+    const reply = { ...thought, ...said, usage };
     const named = isCrowded ? CROWDED : { tokens, limit: tokens > limit ? limit : tokens - 2_000 };
     const behaviour = behaviourOf(api, fault, reply, named);
     const reads = purpose === "read" && !fault ? wantedFiles(request, script) : [];
@@ -154,6 +173,13 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Whether a client asks for thinking that it can send back. */
+function thinks({ thinking, include }: Readonly<Record<string, unknown>>): boolean {
+  const { type } = Object(thinking) as { readonly type?: unknown };
+  const isIncluded = Array.isArray(include) && include.includes("reasoning.encrypted_content");
+  return (type !== undefined && type !== "disabled") || isIncluded;
 }
 
 function behaviourOf(

@@ -158,15 +158,24 @@ const chat: Dialect = {
   read(events) {
     let text = "";
     let inputTokens = 0;
+    const thought: { reasoning_content?: string; reasoning_details?: unknown } = {};
     const asked: WireObject[] = [];
     for (const { choices = [], usage } of events as readonly Wire[]) {
       if (usage) inputTokens = usage.prompt_tokens;
-      const { content, tool_calls = [] } = choices[0]?.delta ?? {};
+      const { content, reasoning_content, reasoning_details, tool_calls = [] } = choices[0]?.delta ?? {};
       text += content ?? "";
+      if (reasoning_content)
+        thought.reasoning_content = (thought.reasoning_content ?? "") + reasoning_content;
+      if (reasoning_details) thought.reasoning_details = reasoning_details;
       for (const { index: _, ...call } of tool_calls) asked.push(call);
     }
     const calls = (asked as readonly Wire[]).map(({ id, function: { name } }) => ({ id, name }));
-    const element = { role: "assistant", content: text, ...(asked.length > 0 && { tool_calls: asked }) };
+    const element = {
+      role: "assistant",
+      content: text,
+      ...thought,
+      ...(asked.length > 0 && { tool_calls: asked }),
+    };
     return { elements: [element], text, calls, inputTokens, responseId: undefined };
   },
 };
@@ -215,11 +224,12 @@ const google: Dialect = {
     for (const { candidates } of events as readonly Wire[])
       for (const part of candidates?.[0]?.content?.parts ?? []) {
         const last = parts.at(-1);
-        if (last?.text !== undefined && part.text !== undefined) last.text += part.text;
+        const isSame = last?.text !== undefined && part.text !== undefined && last.thought === part.thought;
+        if (isSame) Object.assign(last, part, { text: last.text + part.text });
         else parts.push({ ...part });
       }
     const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
-    const text = parts.map((part) => part.text ?? "").join("");
+    const text = parts.map((part) => (part.thought ? "" : (part.text ?? ""))).join("");
     const { usageMetadata, responseId } = (events as readonly Wire[]).at(-1);
     return {
       elements: [{ role: "model", parts }],

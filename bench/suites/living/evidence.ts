@@ -23,6 +23,8 @@ interface Answer {
   readonly costOfAll: number;
   readonly rewrites: number;
   readonly requests: number;
+  /** Requests that the provider refused because their thinking was bound to another prefix. */
+  readonly refused: number;
 }
 
 const CHARACTERS_PER_TOKEN = 4.4;
@@ -92,7 +94,7 @@ export const askThrough: ChildTask<Question, Answer> = async function askThrough
     sum.requests += went.requests;
   }
   await talk.close();
-  return sum;
+  return { ...sum, refused: talk.refused() };
 };
 
 /** The conversation of a question, which begins with the user and ends with a reply, and the end of each of its parts. */
@@ -135,6 +137,7 @@ export const evidence: readonly Measurement[] = (["late", "first"] as const).fla
         if (folder === undefined || (bench.isQuick && index > 0)) return;
         const question = { folder, mode, window, questions: bench.isQuick ? 3 : 60 };
         const answer = await bench.child(id, import.meta.url, askThrough, question);
+        yield toRow({ id: `${id}.refused`, value: answer.refused, unit: "requests", goal: atMost(0, "") });
         const [share = 0, cost, rewrites] = GOALS[mode][index] ?? [];
         const isJudged = !bench.isQuick;
         yield toRow({

@@ -31,6 +31,8 @@ interface Answer {
   readonly cost: number;
   readonly replayCost: number;
   readonly rewrites: number;
+  /** Requests that the provider refused because their thinking was bound to another prefix. */
+  readonly refused: number;
 }
 
 const CHARACTERS_PER_TOKEN = 3.6;
@@ -91,7 +93,8 @@ export const work: ChildTask<Question, Answer> = async function work(question, {
   const { sessions, edits, whole } = sum;
   const cost = sum.cost / sum.costOfAll;
   const replayCost = replayed.cost / replayed.costOfAll;
-  return { sessions, edits, whole, cost, replayCost, rewrites: (100 * sum.rewrites) / sum.requests };
+  const rewrites = (100 * sum.rewrites) / sum.requests;
+  return { sessions, edits, whole, cost, replayCost, rewrites, refused: talk.refused() };
 };
 
 interface Turn {
@@ -176,6 +179,7 @@ export const sessions: readonly Measurement[] = Object.entries(GOALS).map(
           unit: "of sending all",
           ...(isJudged && { goal: atMost(cost, "") }),
         });
+        yield toRow({ id: `${id}.refused`, value: answer.refused, unit: "requests", goal: atMost(0, "") });
         yield toRow({ id: `${id}.replay`, value: answer.replayCost, unit: "of sending all, replayed" });
         yield toRow({ id: `${id}.rewrites`, value: answer.rewrites, unit: "per 100 requests" });
       },

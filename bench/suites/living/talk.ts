@@ -1,3 +1,6 @@
+import { isThinking } from "../../../test/support/provider-rules/bound-thinking.ts";
+import { digest } from "../../../test/support/provider-rules/judgement.ts";
+import { isReasoningRule, StrictProvider } from "../../../test/support/provider-rules/strict-provider.ts";
 import { openClient } from "../gateway/client.ts";
 import { openContestant } from "../gateway/contestant.ts";
 import { type Answer, openUpstream } from "../gateway/upstream.ts";
@@ -14,20 +17,23 @@ export interface Said {
   readonly content: string | readonly Block[];
 }
 
-/** A request as the provider gets it. */
+/** A request as the provider gets it; its thinking is checked before, and not shown here. */
 export interface Got {
   readonly messages: readonly Said[];
   readonly bytes: number;
 }
 
-/** The gateway's reply to a client; `content` is empty if it is an error. */
+/** The gateway's reply to a client without its thinking; `content` is empty if it is an error. */
 export interface Told {
   readonly status: number;
   readonly text: string;
   readonly content: readonly Block[];
 }
 
-/** A client that talks through a gateway in its own process to a scripted provider. */
+/**
+ * A client that talks through a gateway in its own process to a scripted provider. The provider thinks before each reply
+ * and binds its thinking to what stood before it; the client sends it back as it came.
+ */
 export interface Talk {
   /** Sends a conversation; `person` names its owner. */
   ask(
@@ -36,10 +42,15 @@ export interface Talk {
   ): Promise<Told>;
   /** Edits of windows that the gateway has announced. */
   edits(): Promise<number>;
+  /** Requests that the provider refused because their thinking was bound to another prefix. */
+  refused(): number;
   close(): Promise<void>;
 }
 
 const MAX_OUTPUT = 4_000;
+/** A model that binds its thinking, at prices at which each conversation is as dear as its ledger says. */
+const MODEL = "claude-opus-5-5";
+const PRICES = { input: 4, output: 20, cacheRead: 0.4, cacheWrite: 5 };
 
 /** Opens a talk; the gateway believes that the model has `window` tokens. */
 export async function openTalk(
@@ -48,12 +59,29 @@ export async function openTalk(
   answer: (got: Got) => Answer,
   system = "You are a helpful assistant.",
 ): Promise<Talk> {
-  const upstream = await openUpstream(({ body }) => {
+  const provider = new StrictProvider();
+  let refused = 0;
+  const upstream = await openUpstream(({ headers, body }) => {
     const bytes = body();
-    const { messages } = JSON.parse(bytes.toString("utf8")) as Pick<Got, "messages">;
-    return answer({ messages, bytes: bytes.length });
+    const request = {
+      path: "/v1/messages",
+      body: JSON.parse(bytes.toString("utf8")),
+      header: (name: string) => headers[name]?.toString(),
+    };
+    const judgement = provider.judge(request);
+    if (judgement.refusal && isReasoningRule(judgement.refusal)) {
+      refused++;
+      return toJson(judgement.refusal.status, judgement.refusal.body);
+    }
+    const { messages } = request.body as Pick<Got, "messages">;
+    const answered = answer({ messages: messages.map(withoutThinking), bytes: bytes.length });
+    if (answered.status !== 200) return answered;
+    const said = JSON.parse(Buffer.concat(answered.chunks).toString("utf8"));
+    const thinking = `I think about message ${messages.length}.`;
+    const { seal: signature } = provider.seal(request, judgement, { reasoning: thinking });
+    return toJson(200, { ...said, content: [{ type: "thinking", thinking, signature }, ...said.content] });
   });
-  const models = { bench: { window, maxOutput: MAX_OUTPUT } };
+  const models = { [MODEL]: { window, maxOutput: MAX_OUTPUT, prices: PRICES } };
   const gateway = await openContestant({
     type: "gateway",
     upstream: upstream.url,
@@ -61,23 +89,50 @@ export async function openTalk(
     config: { models },
   });
   const client = openClient(1);
+  /** The thinking of each reply, by the conversation's owner and the message that was answered. */
+  const thoughts = new Map<string, readonly Block[]>();
+  const keyOf = (person: string, messages: readonly Said[], index: number) =>
+    digest(person, String(index), JSON.stringify(messages[index - 1]));
   return {
     async ask(messages, { person = "bench", fields = {} } = {}) {
+      const whole = messages.map((message, index) => {
+        const thought =
+          message.role === "assistant" ? thoughts.get(keyOf(person, messages, index)) : undefined;
+        return thought ? { ...message, content: [...thought, ...blocksOf(message)] } : message;
+      });
       const body = Buffer.from(
-        JSON.stringify({ model: "bench", max_tokens: 1_000, system, ...fields, messages: marked(messages) }),
+        JSON.stringify({
+          model: MODEL,
+          max_tokens: 1_000,
+          system,
+          thinking: { type: "adaptive" },
+          ...fields,
+          messages: marked(whole),
+        }),
       );
       const { status, text } = await client.ask(gateway.url, body, { "x-api-key": person });
       const said = text();
       const { content = [] } = status === 200 ? (JSON.parse(said) as { content?: readonly Block[] }) : {};
-      return { status, text: said, content };
+      thoughts.set(keyOf(person, messages, messages.length), content.filter(isThinking));
+      return { status, text: said, content: content.filter((block) => !isThinking(block)) };
     },
     edits: async () => (await gateway.used()).edits,
+    refused: () => refused,
     async close() {
       client.close();
       await gateway.close();
       upstream.close();
     },
   };
+}
+
+function toJson(status: number, body: object): Answer {
+  return { status, type: "application/json", chunks: [Buffer.from(JSON.stringify(body))] };
+}
+
+function withoutThinking(message: Said): Said {
+  const { role, content } = message;
+  return typeof content === "string" ? message : { role, content: content.filter((one) => !isThinking(one)) };
 }
 
 /** Like most clients, this one puts a cache marker on its last message. */
@@ -110,12 +165,12 @@ export function reply(content: readonly Block[], tokens: number, cached?: number
     id: `msg_${++replies}`,
     type: "message",
     role: "assistant",
-    model: "bench",
+    model: MODEL,
     content,
     stop_reason: stop,
     usage: { ...input, output_tokens: 20 },
   };
-  return { status: 200, type: "application/json", chunks: [Buffer.from(JSON.stringify(message))] };
+  return toJson(200, message);
 }
 
 /** Prices of a character relative to the input price: Anthropic's five-minute cache. */

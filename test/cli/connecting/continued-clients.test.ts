@@ -11,12 +11,12 @@ import { opencode } from "../../../clients/agents/opencode.ts";
 import { pi } from "../../../clients/agents/pi.ts";
 import { findInstalled } from "../../../clients/install.ts";
 import { writeNotes } from "../../../clients/notes.ts";
-import { brokenRules } from "../../../clients/provider-rules.ts";
 import { PROMPTS } from "../../../clients/upstream/answer.ts";
 import { startUpstream } from "../../../clients/upstream/scripted-upstream.ts";
 import { openKernel } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofTest } from "../../support/proof.ts";
+import { brokenRules } from "../../support/provider-rules/message-order.ts";
 import { jsonHere } from "../support/here.ts";
 import { runClient } from "./real-clients.ts";
 

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import { findViolations } from "../../../src/server/gateway/outgoing/check-rules.ts";
 import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";
+import { countSameBytes } from "../../support/strict-upstream.ts";
 import { behave, type Heard, startUpstream, type Upstream } from "../../support/upstream.ts";
 import { anthropic } from "../../support/wire-server/anthropic.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
@@ -51,24 +52,13 @@ export async function startLimitedUpstream(options: LimitedOptions): Promise<Lim
     }
     const said = reply(counts.push(tokens) - 1);
     if (!isAtOnce) last = said;
-    const known = Math.floor((tokens * sameBytes(before, heard.body)) / heard.body.length);
+    const known = Math.floor((tokens * countSameBytes(before, heard.body)) / heard.body.length);
     before = heard.body;
     cached.push(known);
     const usage = { input: 0, cacheRead: known, cacheWrite: tokens - known, output: 50 };
     behave(heard, response, { type: "reply", reply: { usage, ...said } });
   });
   return { ...upstream, counts, cached, refused: () => refused };
-}
-
-/** Length of the common prefix of two bodies. */
-function sameBytes(one: Buffer, other: Buffer): number {
-  let [from, to] = [0, Math.min(one.length, other.length)];
-  while (from < to) {
-    const middle = Math.ceil((from + to) / 2);
-    if (one.compare(other, 0, middle, 0, middle) === 0) from = middle;
-    else to = middle - 1;
-  }
-  return from;
 }
 
 const OVERFLOWS: Readonly<Record<OlderWireName, (tokens: number, window: number) => object>> = {

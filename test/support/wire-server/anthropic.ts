@@ -6,6 +6,7 @@ const stopReasons = {
   length: "max_tokens",
   "tool-calls": "tool_use",
   refusal: "refusal",
+  compaction: "compaction",
 } as const;
 
 const errors: Readonly<Record<ErrorKind, readonly [status: number, type: string, message: string]>> = {
@@ -71,20 +72,21 @@ function error(kind: ErrorKind): WireError {
   };
 }
 
-function messageHead({ id = "msg_01XFDUDYJgAACzvnptvVoYEL" }: Reply, model: string) {
-  return { id, type: "message", role: "assistant", model };
+function messageHead({ id = "msg_01XFDUDYJgAACzvnptvVoYEL", inputTransformations }: Reply, model: string) {
+  const told = inputTransformations && { input_transformations: inputTransformations };
+  return { id, type: "message", role: "assistant", model, ...told };
 }
 
 type Block =
+  | { readonly type: "compaction"; readonly content: string; readonly signature?: string }
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: unknown };
 
-function blocks({ text, reasoning, toolCalls = [] }: Reply): readonly Block[] {
+function blocks({ text, reasoning, seal = "c2lnbmVk", compaction, toolCalls = [] }: Reply): readonly Block[] {
   return [
-    ...(reasoning === undefined
-      ? []
-      : [{ type: "thinking" as const, thinking: reasoning, signature: "c2lnbmVk" }]),
+    ...(compaction === undefined ? [] : [{ type: "compaction" as const, ...compaction }]),
+    ...(reasoning === undefined ? [] : [{ type: "thinking" as const, thinking: reasoning, signature: seal }]),
     ...(text === undefined ? [] : [{ type: "text" as const, text }]),
     ...toolCalls.map((call) => ({ type: "tool_use" as const, ...call })),
   ];
@@ -95,6 +97,12 @@ function blockEvents(block: Block, index: number): readonly WireEvent[] {
   const start = (fields: object) => event("content_block_start", { index, content_block: fields });
   const stop = event("content_block_stop", { index });
   switch (block.type) {
+    case "compaction":
+      return [
+        start({ ...block, content: null }),
+        delta({ type: "compaction_delta", content: block.content }),
+        stop,
+      ];
     case "thinking":
       return [
         start({ type: "thinking", thinking: "", signature: "" }),

@@ -22,15 +22,21 @@ export interface WireToolCall {
 export interface Reply {
   readonly text?: string;
   readonly reasoning?: string;
+  /** The opaque string that seals the reasoning: a signature or encrypted content, whatever the API has. */
+  readonly seal?: string;
+  /** A summary that takes the place of what came before it, in Anthropic's format. */
+  readonly compaction?: { readonly content: string; readonly signature?: string };
+  /** What the provider changed in the input, in Anthropic's format. */
+  readonly inputTransformations?: readonly object[];
   readonly toolCalls?: readonly WireToolCall[];
   readonly usage?: WireUsage;
   /** Defaults to "tool-calls" if there are any, else "stop". */
-  readonly finish?: "stop" | "length" | "tool-calls" | "refusal";
+  readonly finish?: "stop" | "length" | "tool-calls" | "refusal" | "compaction";
   /** Defaults to the model of the request. */
   readonly model?: string;
   /** Vectors, for embeddings. */
   readonly embeddings?: readonly (readonly number[])[];
-  /** Id of the reply in Anthropic's format; the same for all replies by default. */
+  /** Id of the reply; the same for all replies by default. */
   readonly id?: string;
 }
 

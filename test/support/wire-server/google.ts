@@ -2,6 +2,7 @@ import { finishOf, pieces, type WireApi, type WireError, type WireRequest } from
 import type { ErrorKind, Reply, WireUsage } from "./behaviour.ts";
 
 const FINISH_REASONS = {
+  compaction: "STOP",
   stop: "STOP",
   length: "MAX_TOKENS",
   "tool-calls": "STOP",
@@ -33,31 +34,42 @@ export const google: WireApi = {
       },
     });
     const thoughts = pieces(reply.reasoning ?? "").map((text) => chunk([{ text, thought: true }]));
-    const texts = pieces(reply.text ?? "").map((text) => chunk([{ text }]));
-    const calls = (reply.toolCalls ?? []).map((call) => chunk([callOf(call)]));
+    const words = pieces(reply.text ?? "");
+    const texts = words.map((text, at) => chunk([{ text, ...sealOf(reply, at === words.length - 1) }]));
+    const calls = callsOf(reply).map((call) => chunk([call]));
     return [...thoughts, ...texts, ...calls, chunk([], { finishReason: FINISH_REASONS[finishOf(reply)] })];
   },
   error: googleError,
   errorEvent: (kind) => ({ data: googleError(kind).body }),
 };
 
-function partsOf({ text, reasoning, toolCalls = [] }: Reply): readonly object[] {
+function partsOf(reply: Reply): readonly object[] {
+  const { text, reasoning } = reply;
   return [
     ...(reasoning === undefined ? [] : [{ text: reasoning, thought: true }]),
-    ...(text === undefined ? [] : [{ text }]),
-    ...toolCalls.map(callOf),
+    ...(text === undefined ? [] : [{ text, ...sealOf(reply, true) }]),
+    ...callsOf(reply),
   ];
 }
 
-function callOf({ id, name, input }: NonNullable<Reply["toolCalls"]>[number]): object {
-  return { functionCall: { id, name, args: input }, thoughtSignature: "c2lnbmF0dXJl" };
+/** With a seal of its own, a reply is signed once: at its first call, or at the end of its words. */
+function callsOf({ toolCalls = [], seal }: Reply): readonly object[] {
+  return toolCalls.map(({ id, name, input }, at) => ({
+    functionCall: { id, name, args: input },
+    ...(seal === undefined && { thoughtSignature: "c2lnbmF0dXJl" }),
+    ...(seal !== undefined && at === 0 && { thoughtSignature: seal }),
+  }));
+}
+
+function sealOf({ toolCalls = [], seal }: Reply, isLast: boolean): object {
+  return seal !== undefined && isLast && toolCalls.length === 0 ? { thoughtSignature: seal } : {};
 }
 
 function end(reply: Reply, { path, body }: WireRequest): object {
   return {
     usageMetadata: usageOf(reply.usage),
     modelVersion: reply.model ?? GENERATE.exec(path)?.[1] ?? body.model ?? "unnamed",
-    responseId: "8fkZaYq1Nt2ZmtkP",
+    responseId: reply.id ?? "8fkZaYq1Nt2ZmtkP",
   };
 }
 

@@ -7,6 +7,7 @@ const finishReasons = {
   length: "length",
   "tool-calls": "tool_calls",
   refusal: "content_filter",
+  compaction: "stop",
 } as const;
 
 /** OpenAI Chat Completions, and compatible servers. */
@@ -17,7 +18,12 @@ export const openaiChat: WireApi = {
   body: (reply, request) => ({
     ...head("chat.completion", reply, request),
     choices: [
-      { index: 0, message: message(reply), logprobs: null, finish_reason: finishReasons[finishOf(reply)] },
+      {
+        index: 0,
+        message: message(reply, request),
+        logprobs: null,
+        finish_reason: finishReasons[finishOf(reply)],
+      },
     ],
     usage: usage(reply.usage),
   }),
@@ -29,7 +35,9 @@ export const openaiChat: WireApi = {
       chunk([{ index: 0, delta: fields, logprobs: null, finish_reason }]);
     return [
       delta({ role: "assistant", content: "" }),
-      ...pieces(reply.reasoning ?? "").map((reasoning_content) => delta({ reasoning_content })),
+      ...(isDetailed(reply, request)
+        ? [delta(details(reply))]
+        : pieces(reply.reasoning ?? "").map((reasoning_content) => delta({ reasoning_content }))),
       ...pieces(reply.text ?? "").map((content) => delta({ content })),
       ...(reply.toolCalls ?? []).map((call, index) => delta({ tool_calls: [{ index, ...toolCall(call) }] })),
       delta({}, finishReasons[finishOf(reply)]),
@@ -43,19 +51,31 @@ export const openaiChat: WireApi = {
 
 function head(object: string, reply: Reply, request: WireRequest) {
   return {
-    id: "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
+    id: reply.id ?? "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",
     object,
     created: 1_741_569_952,
     model: modelOf(reply, request),
   };
 }
 
-function message({ text, reasoning, toolCalls }: Reply) {
+/** Whether the server is a router of other providers' models, which passes on their sealed reasoning. */
+function isDetailed({ seal }: Reply, { body }: WireRequest): boolean {
+  return seal !== undefined && String(body.model).includes("/");
+}
+
+function details({ reasoning, seal }: Reply) {
+  const detail = { type: "reasoning.encrypted", data: seal, format: "openai-responses-v1", index: 0 };
+  return { reasoning, reasoning_details: [detail] };
+}
+
+function message(reply: Reply, request: WireRequest) {
+  const { text, reasoning, toolCalls } = reply;
+  const plain = reasoning === undefined ? {} : { reasoning_content: reasoning };
   return {
     role: "assistant",
     content: text ?? null,
     refusal: null,
-    ...(reasoning !== undefined && { reasoning_content: reasoning }),
+    ...(isDetailed(reply, request) ? details(reply) : plain),
     ...(toolCalls && { tool_calls: toolCalls.map(toolCall) }),
   };
 }

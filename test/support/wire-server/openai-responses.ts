@@ -2,7 +2,7 @@ import { finishOf, modelOf, pieces, type WireApi, type WireEvent, type WireReque
 import type { Reply, WireUsage } from "./behaviour.ts";
 import { openaiError } from "./openai-errors.ts";
 
-const id = "resp_67ccd2bed1ec8190b14f964abc054267";
+const STANDING_ID = "resp_67ccd2bed1ec8190b14f964abc054267";
 
 /** OpenAI Responses. */
 export const openaiResponses: WireApi = {
@@ -36,7 +36,7 @@ export const openaiResponses: WireApi = {
 function response(reply: Reply, request: WireRequest) {
   const isComplete = finishOf(reply) !== "length";
   return {
-    id,
+    id: reply.id ?? STANDING_ID,
     object: "response",
     created_at: 1_741_476_542,
     status: isComplete ? "completed" : "incomplete",
@@ -51,7 +51,7 @@ function response(reply: Reply, request: WireRequest) {
 type Item = Readonly<Record<string, unknown>> & { readonly type: string; readonly id: string };
 
 function items(reply: Reply): readonly Item[] {
-  const { text = "", reasoning, toolCalls = [] } = reply;
+  const { text = "", reasoning, seal, id = "1", toolCalls = [] } = reply;
   const content =
     finishOf(reply) === "refusal"
       ? [{ type: "refusal", refusal: text }]
@@ -59,10 +59,17 @@ function items(reply: Reply): readonly Item[] {
   return [
     ...(reasoning === undefined
       ? []
-      : [{ type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: reasoning }] }]),
+      : [
+          {
+            type: "reasoning",
+            id: `rs_${id}`,
+            summary: [{ type: "summary_text", text: reasoning }],
+            ...(seal !== undefined && { encrypted_content: seal }),
+          },
+        ]),
     ...(reply.text === undefined
       ? []
-      : [{ type: "message", id: "msg_1", status: "completed", role: "assistant", content }]),
+      : [{ type: "message", id: `msg_${id}`, status: "completed", role: "assistant", content }]),
     ...toolCalls.map((call) => ({
       type: "function_call",
       id: `fc_${call.id}`,

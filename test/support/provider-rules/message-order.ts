@@ -41,7 +41,9 @@ function anthropicRules(body: Fields): readonly string[] {
   const markers = [...JSON.stringify(body).matchAll(/"cache_control":\{/g)].length;
   return [
     ...broken,
-    ...(first?.role === "user" ? [] : ["the first message is not the user's"]),
+    ...(first?.role === "user" || idsOf(first, "compaction", "type").length > 0
+      ? []
+      : ["the first message is not the user's"]),
     ...(markers > MAX_CACHE_MARKERS ? [`${markers} cache markers`] : []),
   ];
 }
