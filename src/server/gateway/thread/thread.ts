@@ -311,8 +311,11 @@ export interface ThreadMeta {
   readonly project?: string;
   /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
   readonly isOurs?: true;
-  /** True if the model was offered recall tools, and so is to the end of the conversation. */
-  readonly hasRecallTools?: true;
+  /**
+   * Set if the model was offered recall tools, and so is to the end of the conversation: among the tools of the request,
+   * or inside the conversation.
+   */
+  readonly hasRecallTools?: true | "inside";
   /** The part that the conversation plays in a comparison; absent if it began without one. */
   readonly arm?: ControlArm;
 }
