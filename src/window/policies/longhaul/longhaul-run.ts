@@ -66,9 +66,9 @@ const EXPECTED_FILES_SHARE = 0.4;
 /** The threshold does not cause an edit right after another one; the limit does. */
 const CALLS_BETWEEN_EDITS = 6;
 /** A rebuild for the sake of the turn that begins comes at most this share of the room before the limit. */
-const MAX_TURN_SHARE = 0.25;
+const MAX_TURN_SHARE = 0.15;
 /** Most turns take less than this times the average. */
-const USUAL_TURN = 1.6;
+const USUAL_TURN = 1.3;
 /** An early rebuild must free this share of the window. */
 const MIN_FREED_SHARE = 0.05;
 /**
