@@ -1,82 +1,98 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { readPages } from "../support/docs/pages.ts";
+import { root } from "../support/docs/pages.ts";
 import { proofTest } from "../support/proof.ts";
-import { listEntries, listExports, readSources } from "./source-graph.ts";
+import {
+  countOptionalFields,
+  countPublicNames,
+  countWordsOfPage,
+  readTree,
+  shareOfGuessableNames,
+  shareOfOneImporterFiles,
+  type Tree,
+} from "./source-figures.ts";
+import { readSources } from "./source-graph.ts";
 
-/** A file with fewer lines and only one importer is usually a step of that importer. */
-const SMALL_FILE_LINES = 40;
+/** The share by which a figure may be worse than today's, so that a correct contribution fits without looking at it. */
+const HEADROOM = 0.02;
 
-const sources = readSources("src");
-const importers = Map.groupBy(
-  sources.flatMap(({ imports }) => imports),
-  ({ to }) => to,
-);
-const importedOnce = sources.filter(
-  ({ path }) => new Set(importers.get(path)?.map(({ from }) => from)).size === 1,
-);
+/** A figure of the source: `today` was measured when it was last set, and is moved only towards `goal`. */
+interface Figure {
+  readonly name: string;
+  readonly count: (tree: Tree) => number;
+  readonly today: number;
+  readonly goal: number;
+}
 
 /**
- * The size of the project, each figure with the most it may be. A figure may only fall: a new capability is paid for
- * by a simplification elsewhere, and raising a limit needs a page in docs/decisions.
+ * The figures are ratios, or faces that people have to learn, because a total refuses whoever comes last. Totals are
+ * printed by `node test/repository/source-figures.ts` when an edition is cut. Moving `today` away from `goal` needs a
+ * page in docs/decisions.
  */
-const FIGURES: readonly (readonly [figure: string, count: () => number, limit: number])[] = [
-  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 167_650],
-  ["files of src", () => sources.length, 1_219],
-  ["files with one importer, in per mille", () => (1_000 * importedOnce.length) / sources.length, 250],
-  ["small files with one importer", () => importedOnce.filter(({ text }) => isSmall(text)).length, 30],
-  ["public names of all entries", () => countPublicNames(), 219],
-  ["words of the docs, decisions apart", () => countDocWords(), 50_000],
+const FIGURES: readonly Figure[] = [
+  { name: "share of files with one importer", count: shareOfOneImporterFiles, today: 0.24, goal: 0.2 },
+  { name: "public names of all entries", count: countPublicNames, today: 219, goal: 200 },
+  {
+    name: "share of names that can be guessed from their file or folder",
+    count: shareOfGuessableNames,
+    today: 0.678,
+    goal: 0.8,
+  },
+  {
+    name: "spellings of optional fields in a thousand lines",
+    count: countOptionalFields,
+    today: 6.09,
+    goal: 3,
+  },
+  { name: "words of a page of the docs", count: countWordsOfPage, today: 2_084, goal: 2_000 },
 ];
 
-test.each(FIGURES)("a figure of the source does not grow: %s", (_figure, count, limit) => {
-  const figure = count();
-  expect(figure).toBeGreaterThan(0);
-  expect(figure).toBeLessThanOrEqual(limit);
+const tree = readTree();
+
+test.each(FIGURES)("the source keeps its figure with some headroom: $name", ({ count, today, goal }) => {
+  expectNoWorse(count(tree), today, goal);
 });
 
-function countLines(text: string): number {
-  return text.split("\n").length - 1;
+test.each(FIGURES)("a reader for a new agent fits into the figure: $name", ({ count, today, goal }) => {
+  expectNoWorse(count(contributeFormat(tree)), today, goal);
+});
+
+/** Checks a figure against today's with its headroom; the goal says which direction is better. */
+function expectNoWorse(figure: number, today: number, goal: number): void {
+  expect(figure).toBeGreaterThan(0);
+  if (goal < today) expect(figure).toBeLessThanOrEqual(today * (1 + HEADROOM));
+  else expect(figure).toBeGreaterThanOrEqual(today * (1 - HEADROOM));
 }
 
-function isSmall(text: string): boolean {
-  return countLines(text) < SMALL_FILE_LINES;
+/** Adds to the tree the example of a contributed format, its line in the list of formats and its row in the docs. */
+function contributeFormat({ sources, pages }: Tree): Tree {
+  const path = "src/histories/agents/scribe-format.ts";
+  const example = readSources("test/histories/contribution", /-format\.ts$/)[0];
+  if (!example) throw new Error("test/histories/contribution holds no format");
+  const moved = { ...example, path, imports: example.imports.map((one) => ({ ...one, from: path })) };
+  const row =
+    "| `scribe` | Scribe | `~/.scribe/talks` | JSONL | everything | nothing | kept until you delete them |  |\n";
+  return {
+    sources: [
+      ...sources.map((source) =>
+        source.path === "src/histories/formats.ts"
+          ? {
+              ...source,
+              imports: [...source.imports, { from: source.path, to: path, names: ["scribeFormat"] }],
+            }
+          : source,
+      ),
+      moved,
+    ],
+    pages: pages.map((page) => (page.path === "docs/formats.md" ? { ...page, text: page.text + row } : page)),
+  };
 }
 
-/** Counts the names that a program can import from the package; a name of two entries counts twice. */
-function countPublicNames(): number {
-  return listEntries().reduce((sum, path) => sum + listPublicNames(path).length, 0);
-}
-
-function listPublicNames(path: string): readonly string[] {
-  const source = sources.find((one) => one.path === path);
-  if (!source) throw new Error(`package.json exports ${path}, which does not exist`);
-  const passedOn = [...source.text.matchAll(/^export (?:type )?(\{[^}]*\}|\*)\s*from "([^"]+)"/gm)];
-  return [
-    ...listExports(source),
-    ...passedOn.flatMap(([, clause = "", to = ""]) =>
-      clause === "*"
-        ? listPublicNames(new URL(to, `file:///${path}`).pathname.slice(1))
-        : (clause.match(/[\w$]+(?=\s*[,}])/g) ?? []),
-    ),
-  ];
-}
-
-function countDocWords(): number {
-  const pages = readPages().filter(({ path }) => !path.startsWith("docs/decisions/"));
-  return pages.reduce((sum, { text }) => sum + (text.match(/\S+/g) ?? []).length, 0);
-}
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
-
-/** The same for the gateway and the way of a request through it. */
-const BUDGET = {
-  gatewayLines: 27_414,
-  gatewayFiles: 126,
+/** The shape of the gateway and the way of a request through it. */
+const SHAPE = {
   /** Smallest and largest number of files in a folder of the gateway. */
-  gatewayFolderFiles: { least: 2, most: 12 },
+  gatewayFolderFiles: { least: 2, most: 14 },
   /** Functions of the gateway that return a value or a promise of it, or no promise where nothing has to be waited for. */
   gatewayMaybePromises: 3,
   /** Public members of a thread. */
@@ -96,20 +112,12 @@ describe("the gateway", () => {
   const files = readSources("src/server/gateway");
   const folders = Map.groupBy(files, ({ path }) => path.slice(0, path.lastIndexOf("/")));
 
-  test("the gateway has no more lines and files than its budget", () => {
-    expect(files.length).toBeGreaterThan(50);
-    expect(files.reduce((sum, { text }) => sum + countLines(text), 0)).toBeLessThanOrEqual(
-      BUDGET.gatewayLines,
-    );
-    expect(files.length).toBeLessThanOrEqual(BUDGET.gatewayFiles);
-  });
-
   test("the gateway has only its entry, its composition and its exchange outside its stages", () => {
     const top = (folders.get("src/server/gateway") ?? []).map(({ path }) =>
       path.slice("src/server/gateway/".length),
     );
     expect(top.toSorted()).toEqual(TOP_FILES);
-    const { least, most } = BUDGET.gatewayFolderFiles;
+    const { least, most } = SHAPE.gatewayFolderFiles;
     const odd = [...folders].filter(([, { length }]) => length < least || length > most);
     expect(odd.map(([folder, { length }]) => `${folder}: ${length}`)).toEqual([]);
   });
@@ -121,7 +129,7 @@ describe("the gateway", () => {
       ([, name]) => name,
     );
     expect(members).toContain("session");
-    expect(members.filter((name) => name !== "constructor").length).toBeLessThanOrEqual(BUDGET.threadMembers);
+    expect(members.filter((name) => name !== "constructor").length).toBeLessThanOrEqual(SHAPE.threadMembers);
   });
 
   test("the gateway's functions are almost all plainly async or plainly sync", () => {
@@ -132,14 +140,14 @@ describe("the gateway", () => {
           MAYBE_PROMISE.test(line) && !line.includes("async ") ? [`${path}: ${line.trim()}`] : [],
         ),
     );
-    expect(found.length, found.join("\n")).toBeLessThanOrEqual(BUDGET.gatewayMaybePromises);
+    expect(found.length, found.join("\n")).toBeLessThanOrEqual(SHAPE.gatewayMaybePromises);
   });
 });
 
-proofTest("a plain turn of the gateway runs no more files and functions than its budget", () => {
+proofTest("a plain turn of the gateway runs about as few files and functions as it did", () => {
   const script = join(root, "bench/suites/gateway/way-of-a-turn.ts");
   const { stdout, stderr } = spawnSync(process.execPath, [script, "--json"], { encoding: "utf8" });
   const counted = JSON.parse(stdout.trim().split("\n").at(-1) || `"${stderr}"`);
-  expect(counted.files).toBeLessThanOrEqual(BUDGET.turnFiles);
-  expect(counted.functions).toBeLessThanOrEqual(BUDGET.turnFunctions);
+  expect(counted.files).toBeLessThanOrEqual(SHAPE.turnFiles * (1 + HEADROOM));
+  expect(counted.functions).toBeLessThanOrEqual(SHAPE.turnFunctions * (1 + HEADROOM));
 });
