@@ -63,11 +63,11 @@ function killBeforeCommit(isDue: () => boolean): void {
   const { run } = StatementSync.prototype;
   StatementSync.prototype.run = function (this: StatementSync, ...values: never[]) {
     if (isDue() && this.sourceSQL === "COMMIT") killMyself();
-    return run.apply(this, values);
+    return Reflect.apply(run, this, values);
   } as typeof run;
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function (this: pg.Client, ...values: never[]) {
-    const sent: unknown = query.apply(this, values);
+    const sent: unknown = Reflect.apply(query, this, values);
     if (isDue()) setImmediate(killMyself);
     return sent;
   } as typeof query;
