@@ -97,7 +97,7 @@ async function startReplay({ api, talk }: World): Promise<{ readonly id: string 
   return body;
 }
 
-/** One check for each route, by its id: what it answers for a conversation, a task, a memory or a person. */
+/** One check of the answer of each route, by its id: for a conversation, a task, a memory or a person. */
 const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   async createSession({ api }) {
     const session = { id: "ticket/4711", title: "Harbor", meta: { cwd: "/tmp/harbor" } };
