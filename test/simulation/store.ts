@@ -63,7 +63,7 @@ export class SharedStore {
       get: (target, method) => {
         const value: unknown = Reflect.get(target, method);
         if (typeof value !== "function") return value;
-        const isSynchronous = (name === "blobs" && method === "read") || method === "peekHead";
+        const isSynchronous = (name === "blobs" && method === "read") || String(method).startsWith("peek");
         if (isSynchronous) return value.bind(target);
         return (...args: unknown[]) => this.#call(actor, `${name}.${String(method)}`, () => value.apply(target, args));
       },
@@ -93,7 +93,7 @@ export class SharedStore {
 
   #fault(name: string): LonghaulError {
     this.#machine.note(`${name} fails`);
-    return new LonghaulError("STORE_BUSY", "The store is busy.");
+    return new LonghaulError("STORE_BUSY", `The store is busy: ${name}.`);
   }
 
   #die(actor: Actor): Promise<never> {
