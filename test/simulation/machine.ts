@@ -168,17 +168,16 @@ export class Machine {
 
   /** Replaces the sources of time and chance. */
   #takeOver(): void {
-    const machine = this;
-    const isOwn = () => machine.actor !== undefined;
-    const nowOf = () => START_MS + Math.floor(machine.#nowMs) + (machine.actor?.clockSkewMs ?? 0);
-    Date.now = () => (isOwn() ? nowOf() : START_MS + Math.floor(machine.#nowMs));
+    const isOwn = () => this.actor !== undefined;
+    const nowOf = () => START_MS + Math.floor(this.#nowMs) + (this.actor?.clockSkewMs ?? 0);
+    Date.now = () => (isOwn() ? nowOf() : START_MS + Math.floor(this.#nowMs));
     const RealDate = Date;
     globalThis.Date = new Proxy(RealDate, {
       construct: (target, args, self) =>
         Reflect.construct(target, args.length === 0 ? [nowOf()] : args, self) as object,
     });
-    performance.now = () => machine.#nowMs;
-    Math.random = () => machine.#chance.next();
+    performance.now = () => this.#nowMs;
+    Math.random = () => this.#chance.next();
 
     class VirtualTimer {
       #cancel: Cancel = () => undefined;
@@ -215,10 +214,12 @@ export class Machine {
       }
     }
     const timeout = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) =>
-      new VirtualTimer(() => machine.schedule(Math.max(1, Number(ms) || 0), "timers", "timer", () => work(...args)));
+      new VirtualTimer(() =>
+        this.schedule(Math.max(1, Number(ms) || 0), "timers", "timer", () => work(...args)),
+      );
     const interval = (work: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
       const timer: VirtualTimer = new VirtualTimer(() =>
-        machine.schedule(Math.max(1, Number(ms) || 0), "timers", "interval", () => {
+        this.schedule(Math.max(1, Number(ms) || 0), "timers", "interval", () => {
           timer.refresh();
           work(...args);
         }),
@@ -226,7 +227,7 @@ export class Machine {
       return timer;
     };
     const immediate = (work: (...args: unknown[]) => void, ...args: unknown[]) =>
-      new VirtualTimer(() => machine.schedule(0, "immediates", "immediate", () => work(...args)));
+      new VirtualTimer(() => this.schedule(0, "immediates", "immediate", () => work(...args)));
     const clear = (timer: unknown) => {
       if (timer instanceof VirtualTimer) timer.cancel();
     };
@@ -248,7 +249,9 @@ export class Machine {
       new Promise<void>((resolve, reject) => {
         const stop = () => {
           timer.cancel();
-          reject(Object.assign(new Error("The operation was aborted"), { name: "AbortError", code: "ABORT_ERR" }));
+          reject(
+            Object.assign(new Error("The operation was aborted"), { name: "AbortError", code: "ABORT_ERR" }),
+          );
         };
         const timer = start(() => {
           signal?.removeEventListener("abort", stop);
@@ -280,21 +283,21 @@ export class Machine {
     const crypto = require("node:crypto");
     const digits = (count: number) => {
       const bytes = Buffer.alloc(count);
-      for (let at = 0; at < count; at++) bytes[at] = machine.#chance.below(256);
+      for (let at = 0; at < count; at++) bytes[at] = this.#chance.below(256);
       return bytes;
     };
     const randomUUID = () => {
-      const text = `${(++machine.#ids).toString(16).padStart(8, "0")}${digits(12).toString("hex")}`;
+      const text = `${(++this.#ids).toString(16).padStart(8, "0")}${digits(12).toString("hex")}`;
       return `${text.slice(0, 8)}-${text.slice(8, 12)}-4${text.slice(13, 16)}-8${text.slice(17, 20)}-${text.slice(20, 32)}`;
     };
     crypto.randomUUID = randomUUID;
     crypto.randomBytes = digits;
     crypto.randomInt = (least: number, limit?: number) =>
-      limit === undefined ? machine.#chance.below(least) : least + machine.#chance.below(limit - least);
+      limit === undefined ? this.#chance.below(least) : least + this.#chance.below(limit - least);
     globalThis.crypto.randomUUID = randomUUID as never;
     const os = require("node:os");
     const hostname = os.hostname;
-    os.hostname = () => machine.actor?.name ?? hostname();
+    os.hostname = () => this.actor?.name ?? hostname();
     Object.assign(globalThis, timers);
     Object.assign(require("node:timers"), timers);
     syncBuiltinESMExports();

@@ -156,7 +156,10 @@ function createReset(): Error {
 export class Network {
   readonly machine: Machine;
   readonly faults: NetworkFaults = { cuts: 0, splits: 0.2, maxDelayMs: 5 };
-  readonly #servers = new Map<number, { readonly server: import("node:net").Server; readonly actor: Actor | undefined }>();
+  readonly #servers = new Map<
+    number,
+    { readonly server: import("node:net").Server; readonly actor: Actor | undefined }
+  >();
   #nextPort = 20_000;
   #connections = 0;
 
@@ -175,7 +178,10 @@ export class Network {
       const target = this.#servers.get(port);
       if (!target || target.actor?.isDead) {
         here.destroy(
-          Object.assign(new Error(`connect ECONNREFUSED 127.0.0.1:${port}`), { code: "ECONNREFUSED", syscall: "connect" }),
+          Object.assign(new Error(`connect ECONNREFUSED 127.0.0.1:${port}`), {
+            code: "ECONNREFUSED",
+            syscall: "connect",
+          }),
         );
         return;
       }

@@ -52,7 +52,9 @@ export class Provider {
     const { chance } = this.#machine;
     const text = Buffer.concat(pieces).toString();
     const body = JSON.parse(text) as { readonly messages: readonly ProviderMessage[] };
-    const fault = chance.chance(this.faults) ? chance.pick(["overloaded", "cut", "stall"] as const) : undefined;
+    const fault = chance.chance(this.faults)
+      ? chance.pick(["overloaded", "cut", "stall"] as const)
+      : undefined;
     await this.#machine.pause(50 + chance.next() * 2_000, "the provider thinks");
     const refusal = findInvalid(body.messages);
     if (refusal !== undefined) {
@@ -62,12 +64,21 @@ export class Provider {
     if (fault === "overloaded") return sendError(response, 529, "overloaded_error", "Overloaded");
     if (text.length > MAX_CHARACTERS) {
       const [sent, limit] = [text.length, MAX_CHARACTERS].map((count) => Math.round(count / 4));
-      return sendError(response, 400, "invalid_request_error", `prompt is too long: ${sent} tokens > ${limit} maximum`);
+      return sendError(
+        response,
+        400,
+        "invalid_request_error",
+        `prompt is too long: ${sent} tokens > ${limit} maximum`,
+      );
     }
     const number = ++this.#answers;
     const [topic] = /topic-\d+/.exec(wordsOf(body.messages.at(-1))) ?? [];
     const input = Math.round(text.length / 4);
-    const reply = { id: `msg_${number}`, text: `Answer ${number} on ${topic}.`, usage: { input, output: 20 } };
+    const reply = {
+      id: `msg_${number}`,
+      text: `Answer ${number} on ${topic}.`,
+      usage: { input, output: 20 },
+    };
     const events = anthropic.events(reply, { path: "/v1/messages", body: body as never }).map(formatEvent);
     response.writeHead(200, { "content-type": "text/event-stream" });
     const end = fault === undefined ? events.length : chance.below(events.length);
@@ -106,12 +117,14 @@ function findInvalid(messages: readonly ProviderMessage[]): string | undefined {
   if (messages[0]?.role !== "user") return "messages: first message must use the user role";
   for (const [index, message] of messages.entries()) {
     const blocks = blocksOf(message);
-    if (blocks.length === 0 && index < messages.length - 1) return `messages.${index}: content must not be empty`;
+    if (blocks.length === 0 && index < messages.length - 1)
+      return `messages.${index}: content must not be empty`;
     if (blocks.some(({ type, text }) => type === "text" && text?.trim() === ""))
       return `messages.${index}: text content blocks must be non-empty`;
     const calls = blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id);
     const next = blocksOf(messages[index + 1]).flatMap(({ tool_use_id }) => tool_use_id ?? []);
-    if (calls.some((id) => !next.includes(id ?? ""))) return `messages.${index}: tool_use without tool_result`;
+    if (calls.some((id) => !next.includes(id ?? "")))
+      return `messages.${index}: tool_use without tool_result`;
     const before = blocksOf(messages[index - 1]).flatMap(({ type, id }) => (type === "tool_use" ? id : []));
     if (blocks.some(({ type, tool_use_id = "" }) => type === "tool_result" && !before.includes(tool_use_id)))
       return `messages.${index}: tool_result without tool_use`;

@@ -1,7 +1,8 @@
 // Simulates hours of work of several gateways over one store, in virtual time:
 //   node test/simulation/simulate.ts --seed 7 --hours 2 [--keep 0,4,9] [--trace] [--shrink]
-import { createHash } from "node:crypto";
+
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Machine } from "./machine.ts";
@@ -23,7 +24,10 @@ const HOUR = 3_600_000;
 const REST_MS = 20 * 60_000;
 
 const plan = makePlan(seed, hours);
-const kept = values.keep === undefined ? plan.map((_, index) => index) : values.keep.split(",").filter(Boolean).map(Number);
+const kept =
+  values.keep === undefined
+    ? plan.map((_, index) => index)
+    : values.keep.split(",").filter(Boolean).map(Number);
 
 if (values.shrink) shrink();
 else await simulate();
@@ -53,10 +57,13 @@ async function simulate(): Promise<void> {
     }
     await machine.run(10_000 + hours * HOUR);
     world.calm();
-    await machine.run(machine.nowMs + REST_MS, () => false);
-    // With all faults over, each client says something once more, so that everything it has is stored.
-    for (const [number, { messages }] of world.clients.entries()) if (messages.length > 0) world.say(number, 3);
     await machine.run(machine.nowMs + REST_MS);
+    // With all faults over, each client says something once more, so that everything it has is stored.
+    for (const [number, { messages }] of world.clients.entries())
+      if (messages.length > 0) world.say(number, 3);
+    await machine.run(machine.nowMs + REST_MS);
+    world.look();
+    await machine.run(machine.nowMs + 60_000);
     if (!machine.failure) {
       if (!world.isIdle) throw new Error("Something still waits although all faults are over.");
       checkAlways(world);
@@ -87,7 +94,19 @@ async function simulate(): Promise<void> {
 /** Leaves out operations of a failing plan as long as it still fails, and prints the rest. */
 function shrink(): void {
   const fails = (indexes: readonly number[]) =>
-    spawnSync(process.execPath, [fileURLToPath(import.meta.url), "--seed", `${seed}`, "--hours", `${hours}`, "--keep", indexes.join(",") || "-"], { encoding: "utf8" }).status !== 0;
+    spawnSync(
+      process.execPath,
+      [
+        fileURLToPath(import.meta.url),
+        "--seed",
+        `${seed}`,
+        "--hours",
+        `${hours}`,
+        "--keep",
+        indexes.join(",") || "-",
+      ],
+      { encoding: "utf8" },
+    ).status !== 0;
   let left = kept;
   if (!fails(left)) {
     process.stdout.write("The plan does not fail.\n");
@@ -100,5 +119,7 @@ function shrink(): void {
       else at += size;
     }
   for (const index of left) process.stdout.write(`${index}: ${JSON.stringify(plan[index])}\n`);
-  process.stdout.write(`node test/simulation/simulate.ts --seed ${seed} --hours ${hours} --keep ${left.join(",")}\n`);
+  process.stdout.write(
+    `node test/simulation/simulate.ts --seed ${seed} --hours ${hours} --keep ${left.join(",")}\n`,
+  );
 }

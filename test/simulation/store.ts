@@ -32,8 +32,20 @@ export class SharedStore {
 
   /** The store as an actor sees it. */
   connect(actor: Actor): Store {
-    const { sessions, entries, places, drafts, blobs, intakes, leases, tasks, people, budgets, audit, memory } =
-      this.#base;
+    const {
+      sessions,
+      entries,
+      places,
+      drafts,
+      blobs,
+      intakes,
+      leases,
+      tasks,
+      people,
+      budgets,
+      audit,
+      memory,
+    } = this.#base;
     const wrap = <Part extends object>(name: string, part: Part) => this.#wrap(actor, name, part);
     return {
       sessions: wrap("sessions", sessions),
@@ -65,7 +77,8 @@ export class SharedStore {
         if (typeof value !== "function") return value;
         const isSynchronous = (name === "blobs" && method === "read") || String(method).startsWith("peek");
         if (isSynchronous) return value.bind(target);
-        return (...args: unknown[]) => this.#call(actor, `${name}.${String(method)}`, () => value.apply(target, args));
+        return (...args: unknown[]) =>
+          this.#call(actor, `${name}.${String(method)}`, () => value.apply(target, args));
       },
     });
   }

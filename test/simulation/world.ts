@@ -66,6 +66,15 @@ export class World {
   readonly #folder = mkdtempSync(join(tmpdir(), "longhaul-simulation-"));
   readonly #agent = new HttpAgent({ keepAlive: false });
   #generations = 0;
+  #secret = "";
+  /** Tokens of the answers that clients got whole. */
+  tokens = 0;
+  /** Pages of sessions as the handles of living processes show them. */
+  readonly views: {
+    readonly gateway: string;
+    readonly session: string;
+    readonly texts: readonly string[];
+  }[] = [];
   #written = 0;
   /** Work under way that the end of the world waits for. */
   busy = 0;
@@ -79,9 +88,18 @@ export class World {
   }
 
   async open(): Promise<void> {
+    const founder = this.#machine.createActor("founder");
+    this.#begin(founder, async () => {
+      const kernel = await openKernel({ store: this.store.connect(founder), embedder: null, monitor: false });
+      const { secret } = await kernel.team.add("ada", { by: "simulation" });
+      const budget = { person: "ada", amount: 1e12, unit: "tokens", period: "total" } as const;
+      await kernel.team.setBudget(budget, { by: "simulation" });
+      await kernel.close();
+      this.#secret = secret;
+    });
     const provider = this.#machine.createActor("provider");
     this.#begin(provider, () => this.provider.listen());
-    await this.#machine.run(1_000, () => this.provider.url !== "");
+    await this.#machine.run(5_000, () => this.provider.url !== "" && this.#secret !== "");
     for (let number = 0; number < GATEWAYS; number++) this.#openGateway(number);
   }
 
@@ -109,7 +127,8 @@ export class World {
       case "kill":
       case "detach": {
         const task = this.tasks[operation.task % Math.max(1, this.tasks.length)];
-        if (life && task) this.#work(life.actor, async () => void (await life.kernel.tasks[operation.type](task.id)));
+        if (life && task)
+          this.#work(life.actor, async () => void (await life.kernel.tasks[operation.type](task.id)));
         break;
       }
       case "crash":
@@ -167,11 +186,32 @@ export class World {
     });
   }
 
+  /** Asks each living process what it sees of each session that it works with. */
+  look(): void {
+    for (const life of this.#lives) {
+      if (!life) continue;
+      this.#work(life.actor, async () => {
+        for (const { id } of await life.kernel.sessions({ limit: 1_000 })) {
+          const session = await life.kernel.session(id);
+          const { entries } = await session.page({ limit: 1_000 });
+          const texts = entries.map((entry) => `${entry.seq} ${JSON.stringify(entry)}`);
+          this.views.push({ gateway: life.actor.name, session: id, texts });
+        }
+      });
+    }
+  }
+
   /** The text of the answer; undefined unless it came whole. */
   #ask(url: string, messages: readonly ClientMessage[]): Promise<string | undefined> {
     const { hostname, port, host } = new URL(url);
     const body = JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 1_000, stream: true, messages });
-    const headers = { host, "content-type": "application/json", "x-api-key": "key", "content-length": Buffer.byteLength(body) };
+    const headers = {
+      host,
+      "content-type": "application/json",
+      "x-api-key": "key",
+      "x-longhaul-token": this.#secret,
+      "content-length": Buffer.byteLength(body),
+    };
     return new Promise((resolve) => {
       const request = openRequest(
         { hostname, port, path: "/v1/messages", method: "POST", headers, agent: this.#agent },
@@ -182,7 +222,9 @@ export class World {
           response.on("close", () => {
             const text = Buffer.concat(pieces).toString();
             const isWhole = response.complete && response.statusCode === 200 && text.includes("message_stop");
-            resolve(isWhole ? readText(text) : undefined);
+            if (!isWhole) return resolve(undefined);
+            this.tokens += readTokens(text);
+            resolve(readText(text));
           });
         },
       );
@@ -210,7 +252,10 @@ export class World {
 
   async #startTask({ kernel }: GatewayLife, agent: number): Promise<void> {
     const id = `task-${++this.#written}`;
-    const task = await kernel.tasks.start(agent === 0 ? "walker" : "fragile", null, { id, mode: "background" });
+    const task = await kernel.tasks.start(agent === 0 ? "walker" : "fragile", null, {
+      id,
+      mode: "background",
+    });
     const known: KnownTask = { id, end: undefined };
     this.tasks.push(known);
     const { state } = await task.wait();
@@ -238,7 +283,11 @@ export class World {
     const file = join(this.#folder, "longhaul.json");
     const upstreams = [{ name: "provider", baseUrl: this.provider.url, apis: ["anthropic"] }];
     const breaker = { requests: 100_000 };
-    writeFileSync(file, JSON.stringify({ port: 0, upstreams, recall: "edit", breaker, log: { level: "error" } }), { mode: 0o600 });
+    writeFileSync(
+      file,
+      JSON.stringify({ port: 0, upstreams, recall: "edit", redact: false, breaker, log: { level: "error" } }),
+      { mode: 0o600 },
+    );
     const { config } = loadConfig({ path: file, cwd: this.#folder, env: {}, flags: {} });
     const kernel = await openKernel({
       store: this.store.connect(actor),
@@ -247,7 +296,8 @@ export class World {
       // Requests of other processes are looked for as seldom as leases are renewed.
       tasks: { collectsStale: false, handlesSignals: false, limits: { wishMs: 10_000 } },
     });
-    for (const agent of [createWalker("walker", true), createWalker("fragile", false)]) kernel.tasks.register(agent);
+    for (const agent of [createWalker("walker", true), createWalker("fragile", false)])
+      kernel.tasks.register(agent);
     await kernel.tasks.recover();
     const log = (line: string) => this.#machine.note(line.replace(/"at":"[^"]*"/, ""));
     const gateway = await openGateway({ kernel, config: () => config, log, env: {} });
@@ -276,17 +326,39 @@ export class World {
   }
 
   #begin(actor: Actor, work: () => Promise<void>): void {
-    this.#machine.as(actor, () => this.#machine.schedule(0, "begins", "begins", () => void work().catch((error) => this.#machine.fail(error))));
+    this.#machine.as(actor, () =>
+      this.#machine.schedule(
+        0,
+        "begins",
+        "begins",
+        () => void work().catch((error) => this.#machine.fail(error)),
+      ),
+    );
   }
 
   #after(ms: number, work: () => void): void {
-    this.#machine.as(undefined, () => this.#machine.schedule(ms, `after ${this.#machine.nowMs} ${ms}`, "later", work));
+    this.#machine.as(undefined, () =>
+      this.#machine.schedule(ms, `after ${this.#machine.nowMs} ${ms}`, "later", work),
+    );
   }
 }
 
+const readData = (events: string) =>
+  [...events.matchAll(/^data: (\{.*)$/gm)].map(([, json = ""]) => JSON.parse(json));
+
 function readText(events: string): string {
-  const data = [...events.matchAll(/^data: (\{.*)$/gm)].map(([, json = ""]) => JSON.parse(json));
-  return data.map(({ delta }) => delta?.text ?? "").join("");
+  return readData(events)
+    .map(({ delta }) => delta?.text ?? "")
+    .join("");
+}
+
+/** Input and output tokens as the provider counted them. */
+function readTokens(events: string): number {
+  return readData(events).reduce(
+    (sum, { message, usage }) =>
+      sum + (message?.usage.input_tokens ?? 0) + (message ? 0 : (usage?.output_tokens ?? 0)),
+    0,
+  );
 }
 
 /** An agent with three slow steps and a checkpoint after each. */
