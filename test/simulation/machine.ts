@@ -6,6 +6,8 @@ import { Random } from "../support/random.ts";
 export interface Actor {
   readonly name: string;
   isDead: boolean;
+  /** Until then nothing of it happens, as if its machine slept. */
+  frozenUntilMs: number;
   /** Added to the time that its clock shows. */
   clockSkewMs: number;
   /** Called when it dies. */
@@ -20,6 +22,9 @@ interface Event {
   readonly name: string;
   readonly run: () => void;
 }
+
+/** When an event can happen. */
+const timeOf = ({ at, actor }: Event) => Math.max(at, actor?.frozenUntilMs ?? 0);
 
 /** Cancels an event. */
 type Cancel = () => void;
@@ -72,7 +77,7 @@ export class Machine {
   }
 
   createActor(name: string): Actor {
-    return { name, isDead: false, clockSkewMs: 0, onDeath: new Set() };
+    return { name, isDead: false, frozenUntilMs: 0, clockSkewMs: 0, onDeath: new Set() };
   }
 
   /** Runs work as an actor. */
@@ -137,15 +142,16 @@ export class Machine {
       let next: Event | undefined;
       for (const [first] of this.#lanes.values()) {
         if (!first) continue;
-        if (first.at <= this.#nowMs) due.push(first);
-        if (!next || first.at < next.at || (first.at === next.at && first.number < next.number)) next = first;
+        const at = timeOf(first);
+        if (at <= this.#nowMs) due.push(first);
+        if (!next || at < timeOf(next) || (at === timeOf(next) && first.number < next.number)) next = first;
       }
       const event = due.length > 0 ? this.#chance.pick(due) : next;
-      if (!event || event.at > untilMs) {
+      if (!event || timeOf(event) > untilMs) {
         this.#nowMs = Math.max(this.#nowMs, untilMs);
         return;
       }
-      this.#nowMs = Math.max(this.#nowMs, event.at);
+      this.#nowMs = Math.max(this.#nowMs, timeOf(event));
       const events = this.#lanes.get(event.lane) as Event[];
       events.shift();
       if (events.length === 0) this.#lanes.delete(event.lane);
@@ -228,22 +234,25 @@ export class Machine {
     };
     const immediate = (work: (...args: unknown[]) => void, ...args: unknown[]) =>
       new VirtualTimer(() => this.schedule(0, "immediates", "immediate", () => work(...args)));
-    const clear = (timer: unknown) => {
-      if (timer instanceof VirtualTimer) timer.cancel();
-    };
     // Work outside of actors is the machine's own and that of Node.
     const pick =
       <Work extends (...args: never[]) => unknown>(own: Work, usual: (...args: never[]) => unknown) =>
       (...args: never[]) =>
         isOwn() ? own(...args) : usual(...args);
     const usual = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate };
+    const Immediate = usual.setImmediate(() => undefined).constructor as new () => object;
+    const clear = (timer: unknown) => {
+      if (timer instanceof VirtualTimer) timer.cancel();
+      else if (timer instanceof Immediate) usual.clearImmediate(timer as never);
+      else usual.clearTimeout(timer as never);
+    };
     const timers = {
       setTimeout: pick(timeout as never, usual.setTimeout as never),
       setInterval: pick(interval as never, usual.setInterval as never),
       setImmediate: pick(immediate as never, usual.setImmediate as never),
-      clearTimeout: (timer: never) => (clear(timer), usual.clearTimeout(timer)),
-      clearInterval: (timer: never) => (clear(timer), usual.clearInterval(timer)),
-      clearImmediate: (timer: never) => (clear(timer), usual.clearImmediate(timer)),
+      clearTimeout: clear,
+      clearInterval: clear,
+      clearImmediate: clear,
     };
     const abortable = (start: (resolve: () => void) => VirtualTimer, signal: AbortSignal | undefined) =>
       new Promise<void>((resolve, reject) => {

@@ -12,6 +12,8 @@ export type Operation = { readonly atMs: number } & (
   | { readonly type: "store"; readonly share: number; readonly forMs: number }
   | { readonly type: "network"; readonly share: number; readonly forMs: number }
   | { readonly type: "provider"; readonly share: number; readonly forMs: number }
+  /** A machine sleeps: others take over, and it wakes with what it knew. */
+  | { readonly type: "freeze"; readonly gateway: number; readonly forMs: number }
   | { readonly type: "clock"; readonly gateway: number; readonly skewMs: number }
 );
 
@@ -55,8 +57,9 @@ export function makePlan(seed: number, hours: number, perHour = 30): readonly Op
         share: 0.02 + chance.next() * 0.2,
         forMs: 1_000 + chance.below(20_000),
       };
-    if (kind < 97)
+    if (kind < 96)
       return { atMs, type: "provider", share: chance.next(), forMs: 1_000 + chance.below(20_000) };
+    if (kind < 98) return { atMs, type: "freeze", gateway, forMs: 1_000 + chance.below(180_000) };
     return { atMs, type: "clock", gateway, skewMs: chance.below(20 * MINUTE) - 10 * MINUTE };
   });
 }

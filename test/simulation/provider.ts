@@ -29,8 +29,12 @@ export class Provider {
   #answers = 0;
   readonly #machine: Machine;
 
-  constructor(machine: Machine) {
+  readonly #onWords: (words: string) => void;
+
+  /** Tells `onWords` the newest words of each request. */
+  constructor(machine: Machine, onWords: (words: string) => void) {
     this.#machine = machine;
+    this.#onWords = onWords;
   }
 
   async listen(): Promise<void> {
@@ -52,6 +56,7 @@ export class Provider {
     const { chance } = this.#machine;
     const text = Buffer.concat(pieces).toString();
     const body = JSON.parse(text) as { readonly messages: readonly ProviderMessage[] };
+    this.#onWords(wordsOf(body.messages.at(-1)));
     const fault = chance.chance(this.faults)
       ? chance.pick(["overloaded", "cut", "stall"] as const)
       : undefined;

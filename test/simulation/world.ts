@@ -3,8 +3,9 @@ import { Agent as HttpAgent, request as openRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Kernel, Session } from "../../src/kernel/index.ts";
-import { openKernel } from "../../src/kernel/index.ts";
+import { openKernel, textOfMessage } from "../../src/kernel/index.ts";
 import type { Store } from "../../src/log/store/store.ts";
+import { readRange } from "../../src/log/view/page.ts";
 import { type Gateway, loadConfig, openGateway } from "../../src/server/gateway/index.ts";
 import type { Agent } from "../../src/tasks/agent.ts";
 import type { Actor, Machine } from "./machine.ts";
@@ -43,6 +44,8 @@ export interface KnownTask {
 const GATEWAYS = 3;
 const CLIENTS = 6;
 const RETRY_MS = 3_000;
+/** A request that began while the store refused calls may last so long. */
+const SETTLED_MS = 150_000;
 
 /** Clients, gateways with their supervisors, a provider and a store, in one process and in virtual time. */
 export class World {
@@ -67,6 +70,8 @@ export class World {
   readonly #agent = new HttpAgent({ keepAlive: false });
   #generations = 0;
   #secret = "";
+  /** Until then, words may pass without having been stored, because a client gets its answer all the same. */
+  #refusedUntilMs = 0;
   /** Tokens of the answers that clients got whole. */
   tokens = 0;
   /** Pages of sessions as the handles of living processes show them. */
@@ -84,7 +89,9 @@ export class World {
     this.#network = network;
     this.base = base;
     this.store = new SharedStore(machine, base);
-    this.provider = new Provider(machine);
+    this.provider = new Provider(machine, (words) =>
+      this.#checkStored(words, "before it is sent to the provider"),
+    );
   }
 
   async open(): Promise<void> {
@@ -136,6 +143,7 @@ export class World {
         break;
       case "store":
         this.store.faults.refusals = operation.share;
+        this.#refusedUntilMs = this.#machine.nowMs + operation.forMs + SETTLED_MS;
         this.#after(operation.forMs, () => (this.store.faults.refusals = 0));
         break;
       case "network":
@@ -145,6 +153,9 @@ export class World {
       case "provider":
         this.provider.faults = operation.share;
         this.#after(operation.forMs, () => (this.provider.faults = 0));
+        break;
+      case "freeze":
+        if (life) life.actor.frozenUntilMs = this.#machine.nowMs + operation.forMs;
         break;
       case "clock":
         if (life) life.actor.clockSkewMs = operation.skewMs;
@@ -178,10 +189,36 @@ export class World {
           client.messages.push({ role: "assistant", content: answer });
           client.isBusy = false;
           this.answered++;
+          this.#checkStored(answer, "before its end is sent to the client");
           this.#machine.note(`${client.topic} has ${client.messages.length} messages`);
           return;
         }
         await this.#machine.pause(this.#machine.chance.next() * RETRY_MS, "the client tries again");
+      }
+    });
+  }
+
+  /** Checks that words are in the log of their topic now. */
+  #checkStored(words: string, when: string): void {
+    const topic = /topic-\d+/.exec(words)?.[0];
+    if (topic === undefined || this.#machine.nowMs < this.#refusedUntilMs) return;
+    const { entries, sessions } = this.base;
+    this.#machine.as(undefined, async () => {
+      try {
+        const ids = (await sessions.list({ limit: 1_000 })).map(({ id }) => id);
+        for (const id of ids) {
+          const { seq } = await entries.head(id);
+          const page = await readRange(entries, id, {
+            from: Math.max(1, seq - 12),
+            kinds: ["message"],
+            limit: 20,
+          });
+          if (page.some((entry) => entry.kind === "message" && textOfMessage(entry.message) === words))
+            return;
+        }
+        throw new Error(`"${words.slice(0, 80)}" is not stored ${when}.`);
+      } catch (error) {
+        this.#machine.fail(error);
       }
     });
   }
@@ -244,7 +281,15 @@ export class World {
     await Promise.all(
       Array.from({ length: count }, async () => {
         const text = `said ${++this.#written} in ${id}`;
-        const { seq } = await session.append({ role: "user", text });
+        if (this.#machine.chance.chance(0.7)) {
+          const { seq } = await session.append({ role: "user", text });
+          known.set(seq, text);
+          return;
+        }
+        const draft = session.draft({ role: "assistant", text });
+        await draft.flush();
+        await this.#machine.pause(this.#machine.chance.next() * 3_000, "the writer thinks");
+        const { seq } = await draft.finish();
         known.set(seq, text);
       }),
     );
