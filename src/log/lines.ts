@@ -277,7 +277,7 @@ export class Lines {
     });
   }
 
-  /** Like `#atHead`, for a change with a message: its blobs are kept across retries and released if all fail. */
+  /** Like `#retryAtHead`, for a change with a message: its blobs are kept across retries and released if all fail. */
   async #withMessage<T>(
     ready: ReadyBody,
     change: (head: number, active: LoadedLine) => Promise<T>,
