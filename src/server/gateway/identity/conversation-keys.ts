@@ -4,13 +4,13 @@ import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { ADDED_TAGS, buildTagPattern, getTagNames } from "../../../model/message-tags.ts";
 import { removeElements } from "../../../model/remove-elements.ts";
+import { formatSessionKey, parseSessionKey } from "../../../model/session-key.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import { buildCanonicalKey } from "./canonical-key.ts";
-import { getSessionPrefix, listPersonIds, type PersonIds } from "./person-ids.ts";
+import { listPersonIds, type PersonIds } from "./person-ids.ts";
 import { getMessageText } from "./request-kind.ts";
 
-const MAX_ID = 160;
 const DIGEST_DIGITS = 32;
 
 /** The caller of a request, as far as it identifies the conversation. */
@@ -38,13 +38,14 @@ export function buildRootId(
 ): string {
   const { api, client = api, explicit } = caller;
   const own = explicit ?? `${firstKey.slice(0, 16)}${ordinal > 1 ? `-${ordinal}` : ""}`;
-  return `${getSessionPrefix(person)}${client}:${shortenId(own)}`;
+  return formatSessionKey({ person, client, own });
 }
 
-/** Shortens long ids and adds a digest of the whole, to keep them distinct. */
-function shortenId(id: string): string {
-  if (id.length <= MAX_ID) return id;
-  return `${id.slice(0, MAX_ID - DIGEST_DIGITS - 1)}~${computeDigest(id, DIGEST_DIGITS)}`;
+/** The ordinal of a session id among those that begin like `first`; 1 for any other id. */
+export function findOrdinal(id: string, first: string): number {
+  const [own, start] = [parseSessionKey(id)?.own, parseSessionKey(first)?.own];
+  const [, begin, ordinal] = /^(.*)-(\d+)$/.exec(own ?? "") ?? [];
+  return begin !== undefined && begin === start ? Number(ordinal) : 1;
 }
 
 /** Session id of a secondary conversation. */

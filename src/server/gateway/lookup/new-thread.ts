@@ -12,7 +12,12 @@ import {
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/conversation-keys.ts";
+import {
+  buildRootId,
+  type CallerIdentity,
+  findFreeChildId,
+  findOrdinal,
+} from "../identity/conversation-keys.ts";
 import { findProject } from "../identity/find-project.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { getLastUserText, getMessageText, isSameShape } from "../identity/request-kind.ts";
@@ -190,8 +195,6 @@ async function openRoot(
   return { session, meta, main: main?.session.id };
 }
 
-/** The end of a root's id after the first one's. */
-const ORDINAL = /^-(\d+)$/;
 const MAX_NEWEST = 100;
 
 /**
@@ -204,8 +207,7 @@ async function findFreeId(request: ThreadLookup, deps: NewThreadDeps): Promise<S
   const first = buildRootId(caller, firstKey, 1);
   let ordinal = 1;
   for (const { session } of await kernel.places.find(request.places.findOpenings(), MAX_NEWEST)) {
-    const found = session.startsWith(first) ? ORDINAL.exec(session.slice(first.length))?.[1] : undefined;
-    ordinal = Math.max(ordinal, Number(found ?? 1));
+    ordinal = Math.max(ordinal, findOrdinal(session, first));
   }
   for (; ; ordinal++) {
     const id = buildRootId(caller, firstKey, ordinal);

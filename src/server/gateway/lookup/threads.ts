@@ -7,6 +7,7 @@ import {
   type SessionId,
 } from "../../../kernel/index.ts";
 import { SerialQueue } from "../../../model/base/serial-queue.ts";
+import { getConversationId } from "../../../model/session-key.ts";
 import { decideThread, type ThreadDecision, type ThreadKind } from "../identity/choose-thread.ts";
 import { buildRootId, type CallerIdentity } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
@@ -183,7 +184,7 @@ export class Threads {
     for (const person of listPersonIds(caller.principal)) {
       const root = buildRootId(caller, "", 1, person);
       for (const [id, { thread }] of this.#open)
-        if (id.startsWith(`${root}/`)) found.unshift(compared.use(thread));
+        if (id !== root && getConversationId(id) === root) found.unshift(compared.use(thread));
       const own = await compared.open(root);
       if (own) found.push(own);
     }

@@ -6,6 +6,7 @@ import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { runWithTimeLimit } from "../../../model/base/time-limit.ts";
 import { ADDED_ELEMENTS } from "../../../model/message-tags.ts";
 import { removeElements } from "../../../model/remove-elements.ts";
+import { getConversationId } from "../../../model/session-key.ts";
 import { findOrigin, type SessionOrigin } from "../../../model/session-origin.ts";
 import { findRawCallId } from "../../../model/tool-calls.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
@@ -20,7 +21,7 @@ import type { Exchange, MemorySearch } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { getMemoryAgent } from "../identity/person-ids.ts";
-import { getLoopFamily, type LoopStates } from "../limits/loop-states.ts";
+import type { LoopStates } from "../limits/loop-states.ts";
 import type { BudgetWarning, SpendingEstimate } from "../limits/request-spending.ts";
 import { findThread, runWithStore, STORE_AWAY } from "../lookup/find-thread.ts";
 import type { Trace } from "../observe/trace.ts";
@@ -191,7 +192,7 @@ async function countNewBytes(thread: Thread, { messages, chain }: CallRequest): 
 
 /** Stops a looping client with a fault, before it pays for more requests. */
 function checkLoops({ session, kind }: Thread, messages: readonly RequestMessage[], loops: LoopStates): void {
-  const family = getLoopFamily(session.id);
+  const family = getConversationId(session.id);
   const own =
     kind === "compaction"
       ? loops.recordCompaction(family, messages.length, readStep(messages))
