@@ -61,6 +61,11 @@ export class Lineage {
     return [[first, through], ...newer.map(([, seq]) => [seq, seq] as const)];
   }
 
+  /** Every newer version of a record, with the entry whose place it took. */
+  listVersions(): readonly (readonly [seq: number, place: number])[] {
+    return [...this.#placeOf];
+  }
+
   /** The entry that the next one follows; 0 if none. */
   get #follows(): number {
     return this.#rewound ?? this.#tip;
