@@ -258,7 +258,11 @@ class SourceImport {
     const isSame =
       (title === undefined || title === record.title) &&
       JSON.stringify(nextMeta) === JSON.stringify(record.meta ?? {});
-    if (!isSame) await session.update(dropUndefined({ meta: nextMeta, title }));
+    if (!isSame)
+      await session.update((known) => ({
+        meta: { ...known.meta, ...meta, ...source },
+        ...dropUndefined({ title }),
+      }));
   }
 
   async #openImport(lane: SessionLane): Promise<SessionImport> {

@@ -7,7 +7,7 @@ import type { Log } from "../../log/log.ts";
 import { PendingEdits } from "../../log/pending-edits.ts";
 import { redactWithTraces } from "../../log/redaction.ts";
 import type { FreedCounts } from "../../log/store/freed-counts.ts";
-import type { SessionRecord } from "../../log/store/session-store.ts";
+import type { RecordChange, SessionRecord } from "../../log/store/session-store.ts";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkNames } from "../../model/edit-distance.ts";
@@ -149,10 +149,17 @@ export class Session extends ReadableSession implements AsyncDisposable {
     });
   }
 
-  async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
+  /**
+   * Changes title or meta. A function gets the present record and returns the new fields, so that nothing is lost that
+   * others change at the same moment; it may be called more than once.
+   */
+  async update(change: RecordChange): Promise<SessionRecord> {
     this.#lifetime.assertOpen();
-    checkFields("change", change, { title: "text?", meta: "json?" });
-    return this.#log.store.sessions.update(this.id, change);
+    const check = <Fields extends object>(fields: Fields) =>
+      checkFields("change", fields, { title: "text?", meta: "json?" });
+    const checked =
+      typeof change === "function" ? (record: SessionRecord) => check(change(record)) : check(change);
+    return this.#log.store.sessions.update(this.id, checked);
   }
 
   /**

@@ -268,11 +268,12 @@ const updateSession = defineRoute(
     const { kernel } = services;
     await using session = await openForChange(kernel, caller, params.session);
     const { title, meta } = body;
-    const known = (await session.record()).meta ?? {};
-    const merged = Object.entries({ ...known, ...meta }).filter(([, value]) => value !== null);
-    await session.update({
-      ...dropUndefined({ title }),
-      ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
+    await session.update((known) => {
+      const merged = Object.entries({ ...known.meta, ...meta }).filter(([, value]) => value !== null);
+      return {
+        ...dropUndefined({ title }),
+        ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
+      };
     });
     return await describeSession(kernel, session, services, await session.record());
   },

@@ -108,8 +108,11 @@ async function createThread(
   const root = await kernel.session(known ?? buildRootId(caller, "", 1));
   const meta = addArm(plain, await findArm(root, isRoot ? undefined : main, deps.controlShare));
   if (isRoot) {
-    const { title = deps.toStoredTitle(buildTitle(facts.messages)) } = await root.record();
-    await root.update({ meta: encodeThreadMeta(meta), ...dropUndefined({ title }) });
+    const named = deps.toStoredTitle(buildTitle(facts.messages));
+    await root.update((known) => ({
+      meta: { ...known.meta, ...encodeThreadMeta(meta) },
+      ...dropUndefined({ title: known.title ?? named }),
+    }));
     return { session: root, meta };
   }
   const id = await findFreeChildId(kernel, root.id, kind, firstKey);
@@ -188,7 +191,7 @@ async function openRoot(
       await session.close();
       return undefined;
     }
-    await session.update(options);
+    await session.update((known) => ({ ...options, meta: { ...known.meta, ...options.meta } }));
   }
   const isElsewhere = meta.kind === "compaction" && !findMain(deps.threads);
   const main = isElsewhere ? await quoted(getLastUserText(facts.messages)) : undefined;

@@ -17,7 +17,7 @@ import {
 import { BoundedMap } from "../../../model/base/caches.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { toText } from "../../../wire/fields.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import type { KeyedMessages, ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { replaceOpening } from "../identity/conversation-keys.ts";
@@ -408,7 +408,9 @@ class ThreadMarks {
       return;
     this.meta = { ...this.meta, ...marks };
     this.#storedMeta = undefined;
-    await this.#session.update({ meta: encodeThreadMeta(this.meta) });
+    await this.#session.update(({ meta }) => ({
+      meta: { ...meta, gateway: { ...toObject(meta?.gateway), ...marks } as Json },
+    }));
   }
 
   /** Makes this a secondary conversation, because another one has turned out to be the main one. */
