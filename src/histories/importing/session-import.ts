@@ -1,4 +1,11 @@
-import type { BodyInput, Intake, IntakeItem, NewRecord, TakenRecord } from "../../kernel/faces/log.ts";
+import type {
+  BodyInput,
+  Intake,
+  IntakeItem,
+  NewRecord,
+  SeqRange,
+  TakenRecord,
+} from "../../kernel/faces/log.ts";
 import type { EditInput } from "../../kernel/faces/window.ts";
 import {
   type Entry,
@@ -118,7 +125,8 @@ export class SessionImport {
     try {
       // Use the time of the preceding entry: later records are older than now.
       const at = this.#head.at;
-      const { seq } = await this.session.setLine(ranges, `as in ${this.#author}`, { at });
+      const instead = { line: this.#parseLine(this.#chosen), author: this.#author };
+      const { seq } = await this.session.setLine(ranges, `as in ${this.#author}`, { at, instead });
       this.#head = { seq, at };
     } catch (error) {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
@@ -129,6 +137,12 @@ export class SessionImport {
     }
     this.#chosen = signature;
     await this.#intake.save({ progress: this.#buildProgress(this.#lineage) });
+  }
+
+  /** The line that a signature of the lineage stands for. */
+  #parseLine(signature: string): readonly SeqRange[] {
+    const stretches = signature === "" ? [[1]] : (JSON.parse(signature) as readonly (readonly number[])[]);
+    return stretches.map(([from = 1, to = this.#head.seq]) => ({ session: this.session.id, from, to }));
   }
 
   /** Reloads state after somebody else appended or imported. */

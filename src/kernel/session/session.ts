@@ -2,6 +2,7 @@ import { Appender, type AppendOptions, NO_OPTIONS, type ReplyEntries } from "../
 import { Draft } from "../../log/draft.ts";
 import { Facts } from "../../log/facts.ts";
 import { Intake } from "../../log/intake.ts";
+import type { OwnLine } from "../../log/kept-edits.ts";
 import { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import { PendingEdits } from "../../log/pending-edits.ts";
@@ -26,7 +27,7 @@ import {
 } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
 import { Lifetime } from "../../model/lifetime.ts";
-import type { SeqRange } from "../../model/line.ts";
+import { checkRanges, type SeqRange } from "../../model/line.ts";
 import type { MessageInput } from "../../model/message.ts";
 import { checkRequestEnd } from "../../model/request-end.ts";
 import type { CompactionResult } from "../../window/compact/compactor.ts";
@@ -211,17 +212,19 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /**
    * Sets the line to the given ranges, for importers that know the branches of a foreign log. Entries that leave the line
-   * count as another branch, which recall still finds.
+   * count as another branch, which recall still finds. `instead` is the line that the importer has set before: pins and
+   * edits of others then stay, and so does the absence of entries that others have removed.
    */
   async setLine(
     ranges: readonly SeqRange[],
     reason: string,
-    options: LineOptions & { readonly at?: number } = {},
+    options: LineOptions & { readonly at?: number; readonly instead?: OwnLine } = {},
   ): Promise<Entry<LineBody>> {
     this.#lifetime.assertOpen();
-    checkFields("options", options, { at: "number?" });
+    const { at, instead } = checkFields("options", options, { at: "number?", instead: "object?" });
+    if (instead) checkRanges(instead.line);
     const change = { ...checkLineOptions(options), reason: checkKind("reason", reason, "text") };
-    return this.#lines.set(ranges, change, options.at);
+    return this.#lines.set(ranges, change, { at, instead });
   }
 
   /** Opens the intake for records of a foreign source, creating it for this session if needed. */
