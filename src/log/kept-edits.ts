@@ -18,6 +18,7 @@ const MARKS: readonly EntryKind[] = ["overlay", "pin"];
 
 /** The line that an importer has set before, and its name as the author of edits. */
 export interface OwnLine {
+  /** Its ranges may overlap: the last one goes on with everything that was appended since. */
   readonly line: Line;
   readonly author: string;
 }
@@ -32,7 +33,9 @@ export async function replaceOwnLine(
   next: Line,
   { line: former, author }: OwnLine,
 ): Promise<Line> {
-  const removed = changeLine(former, { removed: line });
+  const removed: SeqRange[] = [];
+  for (const range of changeLine(former, { removed: line }))
+    if ((await findMessage(entries, range)) !== undefined) removed.push(range);
   let changed = changeLine(next, { removed });
   const after = changeLine(line, { removed: changed });
   let earliest = 0;

@@ -198,6 +198,12 @@ export class Lineage {
   }
 }
 
+/** The line that a signature stands for; its last stretch may be open. */
+export function parseSignature(signature: string, head: number): readonly LineageRange[] {
+  const stretches = signature === "" ? [[1]] : (JSON.parse(signature) as readonly (readonly number[])[]);
+  return stretches.map(([from = 1, to = head]) => [from, to]);
+}
+
 function toRanges(seqs: readonly number[]): readonly LineageRange[] {
   const stretches: LineageRange[] = [];
   for (const seq of seqs) {

@@ -1,11 +1,4 @@
-import type {
-  BodyInput,
-  Intake,
-  IntakeItem,
-  NewRecord,
-  SeqRange,
-  TakenRecord,
-} from "../../kernel/faces/log.ts";
+import type { BodyInput, Intake, IntakeItem, NewRecord, TakenRecord } from "../../kernel/faces/log.ts";
 import type { EditInput } from "../../kernel/faces/window.ts";
 import {
   type Entry,
@@ -20,7 +13,7 @@ import { computeDigest } from "../../model/base/digest.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ForeignEdit, ProblemItem, RecordBody, RecordItem, Span } from "../reading/item.ts";
 import { NO_COUNTS } from "./import-report.ts";
-import { Lineage } from "./lineage.ts";
+import { Lineage, parseSignature } from "./lineage.ts";
 import { RecordComparison } from "./record-comparison.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
 import { type RunningCounts, tallyBody, tallyCounts } from "./tally.ts";
@@ -121,12 +114,17 @@ export class SessionImport {
     const signature = this.#lineage.signature();
     if (signature === this.#chosen) return;
     const stretches = this.#lineage.getRanges() ?? [[1, this.#head.seq] as const];
-    const ranges = stretches.map(([from, to]) => ({ session: this.session.id, from, to }));
+    const toRanges = (line: typeof stretches) =>
+      line.map(([from, to]) => ({ session: this.session.id, from, to }));
     try {
       // Use the time of the preceding entry: later records are older than now.
       const at = this.#head.at;
-      const instead = { line: this.#parseLine(this.#chosen), author: this.#author };
-      const { seq } = await this.session.setLine(ranges, `as in ${this.#author}`, { at, instead });
+      const former = parseSignature(this.#chosen, this.#head.seq);
+      const instead = { line: toRanges(former), author: this.#author };
+      const { seq } = await this.session.setLine(toRanges(stretches), `as in ${this.#author}`, {
+        at,
+        instead,
+      });
       this.#head = { seq, at };
     } catch (error) {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
@@ -137,12 +135,6 @@ export class SessionImport {
     }
     this.#chosen = signature;
     await this.#intake.save({ progress: this.#buildProgress(this.#lineage) });
-  }
-
-  /** The line that a signature of the lineage stands for. */
-  #parseLine(signature: string): readonly SeqRange[] {
-    const stretches = signature === "" ? [[1]] : (JSON.parse(signature) as readonly (readonly number[])[]);
-    return stretches.map(([from = 1, to = this.#head.seq]) => ({ session: this.session.id, from, to }));
   }
 
   /** Reloads state after somebody else appended or imported. */

@@ -27,7 +27,7 @@ import {
 } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
 import { Lifetime } from "../../model/lifetime.ts";
-import { checkRanges, type SeqRange } from "../../model/line.ts";
+import type { SeqRange } from "../../model/line.ts";
 import type { MessageInput } from "../../model/message.ts";
 import { checkRequestEnd } from "../../model/request-end.ts";
 import type { CompactionResult } from "../../window/compact/compactor.ts";
@@ -222,7 +222,6 @@ export class Session extends ReadableSession implements AsyncDisposable {
   ): Promise<Entry<LineBody>> {
     this.#lifetime.assertOpen();
     const { at, instead } = checkFields("options", options, { at: "number?", instead: "object?" });
-    if (instead) checkRanges(instead.line);
     const change = { ...checkLineOptions(options), reason: checkKind("reason", reason, "text") };
     return this.#lines.set(ranges, change, { at, instead });
   }
