@@ -12,6 +12,7 @@ import {
   buildRootId,
   buildUnnamedScope,
   type CallerIdentity,
+  isUnnamed,
 } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { parseThreadMeta } from "../thread/thread.ts";
@@ -22,7 +23,6 @@ const MAX_FAMILY = 100;
 /** Families that were looked up while the store was being filled. */
 const MAX_FAMILIES = 10_000;
 const PLACES_PER_STEP = 500;
-const UNNAMED = /:[0-9a-f]{16}(?:-\d+)?$/;
 
 /** Progress with the conversations of a store that was written by an earlier version. */
 interface FillProgress {
@@ -137,5 +137,5 @@ async function fillSession(kernel: Kernel, id: SessionId): Promise<boolean> {
 function listScopes(id: SessionId): readonly string[] {
   const root = getConversationId(id);
   const person = getPerson(root);
-  return UNNAMED.test(root) ? [root, ...WIRES.map(({ name }) => buildUnnamedScope(person, name))] : [root];
+  return isUnnamed(root) ? [root, ...WIRES.map(({ name }) => buildUnnamedScope(person, name))] : [root];
 }

@@ -38,8 +38,6 @@ export class ThreadMessages {
   readonly prepareStored: ThreadMessagesDeps["prepareStored"];
   readonly toStored: ThreadMessagesDeps["stored"];
   readonly #onReply: ThreadMessagesDeps["onReply"];
-  /** The text of the last reply, because the next request may show that it was a summary. */
-  lastReply: string | undefined;
   /** The calls of the last reply, once they are known. */
   #lastCalls: LoggedCalls | undefined;
   readonly #reminders = new Reminders();
@@ -111,8 +109,7 @@ export class ThreadMessages {
   /** Records a complete reply and its stored form; undefined for a reply that says nothing. */
   async recordReply(reply: MessageInput | undefined, stored: MessageInput | undefined): Promise<void> {
     if (reply && stored) this.#lastCalls = { key: getMessageKey(stored), ids: listCallIds(reply) };
-    this.lastReply = getMessageText(reply);
-    await this.#onReply?.(this.lastReply);
+    await this.#onReply?.(getMessageText(reply));
   }
 
   /** The calls of the last reply, which an earlier process or another one has stored. */

@@ -12,6 +12,7 @@ import {
   type MessageInput,
   parseEntryId,
   type Session,
+  type SessionId,
   type SessionRecord,
 } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/caches.ts";
@@ -307,6 +308,8 @@ export interface ThreadMeta {
   readonly client?: string;
   /** The sub-agent of the conversation, as the client names it. */
   readonly agent?: string;
+  /** The main conversation that a secondary one belongs to, if it is known. */
+  readonly main?: SessionId;
   /** The working directory of the client when the conversation began. */
   readonly project?: string;
   /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
@@ -326,7 +329,7 @@ export function encodeThreadMeta(meta: ThreadMeta, claim?: string): { readonly [
 export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
   const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof stored !== "object" || stored === null) return undefined;
-  const { kind, shape, firstKey, client, agent, project, isOurs, hasRecallTools, arm } = stored;
+  const { kind, shape, firstKey, client, agent, main, project, isOurs, hasRecallTools, arm } = stored;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {
@@ -334,6 +337,7 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     shape,
     firstKey,
     ...dropUndefined({ client: toText(client), agent: toText(agent), project: toText(project) }),
+    ...dropUndefined({ main: toText(main) }),
     ...dropUndefined({ isOurs: isOurs || undefined, hasRecallTools: hasRecallTools || undefined }),
     ...dropUndefined({ arm: CONTROL_ARMS.find((one) => one === arm) }),
   };
@@ -377,7 +381,6 @@ const MAX_UNKNOWN_RESPONSES = 2;
 /** The purpose and the marks of a thread. Other gateways may set marks too. */
 class ThreadMarks {
   readonly #session: Session;
-  kind: ThreadKind;
   meta: ThreadMeta;
   /** The metadata of the session that `meta` was read from. */
   #storedMeta: SessionRecord["meta"];
@@ -386,7 +389,6 @@ class ThreadMarks {
 
   constructor(session: Session, meta: ThreadMeta) {
     this.#session = session;
-    this.kind = meta.kind;
     this.meta = meta;
   }
 
@@ -403,7 +405,7 @@ class ThreadMarks {
   }
 
   /** Sets marks for all later requests, even after a restart. */
-  async set(marks: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
+  async set(marks: Partial<Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm" | "kind" | "main">>) {
     if (Object.entries(marks).every(([name, value]) => this.meta[name as keyof typeof marks] === value))
       return;
     this.meta = { ...this.meta, ...marks };
@@ -413,9 +415,9 @@ class ThreadMarks {
     }));
   }
 
-  /** Makes this a secondary conversation, because another one has turned out to be the main one. */
-  demote(): void {
-    this.kind = "aside";
+  /** The purpose of its requests. */
+  get kind(): ThreadKind {
+    return this.meta.kind;
   }
 
   /** True if the provider does not store the whole conversation, so that every request must contain it. */
