@@ -10,6 +10,7 @@ import { SerialQueue } from "../../../model/base/serial-queue.ts";
 import { decideThread, type ThreadDecision } from "../identity/choose-thread.ts";
 import { buildRootId, type CallerIdentity } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
+import type { AskedRequests } from "../thread/asked-requests.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
 import { parseThreadMeta, sortByUse, Thread, type ThreadMeta } from "../thread/thread.ts";
 import {
@@ -50,6 +51,8 @@ interface FoundSummary extends ClientSummary {
 interface ThreadsDeps {
   readonly kernel: Kernel;
   readonly oldPlaces: OldPlaces;
+  /** Requests that gateways answer at this moment. */
+  readonly asked: AskedRequests;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Share of new conversations that belong to the control arm; 0 if there is none. */
@@ -388,12 +391,12 @@ export class Threads {
     caller: CallerIdentity,
     parent: SessionId | undefined = meta.main,
   ): Thread {
-    const { kernel, stored, prepareStored } = this.#deps;
+    const { kernel, stored, prepareStored, asked } = this.#deps;
     const isNamed = caller.explicit !== undefined;
     const root = meta.kind === "title" && isNamed ? parent : undefined;
     const onReply = root === undefined ? undefined : (text: string) => this.#storeTitle(text, root);
     const { blobs } = kernel;
-    const thread = new Thread({ session, meta, isNamed, blobs, stored, prepareStored, onReply });
+    const thread = new Thread({ session, meta, isNamed, blobs, asked, stored, prepareStored, onReply });
     const { sizeBytes } = thread;
     const earlier = this.#open.get(session.id);
     // Its session was deleted while it was open.

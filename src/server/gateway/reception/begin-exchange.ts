@@ -33,6 +33,7 @@ import type { ParsedRequest } from "../request/read-request.ts";
 import { findOutputLimit } from "../request/request-fields.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { findNamedModels, mustAskUsage } from "../request/stream-usage.ts";
+import { OvertakenRequest } from "../thread/asked-requests.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { endSpan, startSpan } from "../upstream/send-request.ts";
@@ -167,6 +168,7 @@ async function beginCall(
     }
   } catch (error) {
     thread.progress.recordEnd(false);
+    if (error instanceof OvertakenRequest) await incoming.spending?.release();
     if (error instanceof FaultError) {
       // A request that is refused here was not sent.
       await incoming.spending?.release();

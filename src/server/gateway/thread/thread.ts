@@ -25,6 +25,7 @@ import { replaceOpening } from "../identity/conversation-keys.ts";
 import type { AgentShape } from "../identity/request-kind.ts";
 import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
+import type { AskedRequests } from "./asked-requests.ts";
 import { type CallRequest, createThreadWindows, type SeenBody, type ThreadWindows } from "./call-request.ts";
 import { mergeRuns } from "./logged-replies.ts";
 import { ThreadMessages } from "./thread-messages.ts";
@@ -42,6 +43,8 @@ interface ThreadDeps {
   /** True if the client sends an id for the conversation. */
   readonly isNamed: boolean;
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreMessage" | "restoreReadable">;
+  /** Requests that are being answered. */
+  readonly asked: AskedRequests;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
@@ -67,6 +70,7 @@ export class Thread {
   /** Its recall between requests. */
   readonly recall = new ThreadRecall();
   isClosed = false;
+  readonly #asked: AskedRequests;
 
   constructor({ session, meta, isNamed, ...deps }: ThreadDeps) {
     this.session = session;
@@ -74,8 +78,9 @@ export class Thread {
     this.conversation = new Conversation(session, getMessageKey);
     this.windows = createThreadWindows(session);
     this.marks = new ThreadMarks(session, meta);
-    this.progress = new RequestProgress(session);
-    this.messages = new ThreadMessages(session, this.conversation, deps);
+    this.progress = new RequestProgress(session, deps.asked);
+    this.#asked = deps.asked;
+    this.messages = new ThreadMessages(session, this.conversation, deps, this.progress);
   }
 
   /** The purpose of its requests. */
@@ -101,6 +106,11 @@ export class Thread {
     const mayBeAbandoned = keys.length === 0 && this.progress.inFlight === 0 && abandonedBefore > 0;
     const isAbandoned = mayBeAbandoned && (await this.session.record()).createdAt < abandonedBefore;
     const { progress } = this;
+    const last = messages.at(-1);
+    const isElsewhere =
+      last?.seq !== undefined && last.role !== "assistant" && progress.isForeign(last.seq)
+        ? await this.#asked.isAnsweredElsewhere(this.session.id, last.seq)
+        : false;
     return {
       ...{
         id: this.session.id,
@@ -114,7 +124,7 @@ export class Thread {
       isAbandoned,
       // Another request may reserve the thread while others are described.
       get isInFlight() {
-        return progress.inFlight > 0;
+        return isElsewhere || progress.inFlight > 0;
       },
     };
   }
@@ -153,6 +163,7 @@ interface CandidateLookup {
 /** The unfinished requests of a thread, and whether its last reply was delivered. */
 class RequestProgress {
   readonly #session: Session;
+  readonly #asked: AskedRequests;
   /** Number of unfinished requests. */
   inFlight = 0;
   /** Number of messages of the last request. */
@@ -161,9 +172,12 @@ class RequestProgress {
   #brokenLength: number | undefined;
   /** Seq of the last message that this process has written; a newer one on the line is another gateway's. */
   #ownSeq = 0;
+  /** Seq of the last message of the line when it was last compared with a request. */
+  #comparedSeq = 0;
 
-  constructor(session: Session) {
+  constructor(session: Session, asked: AskedRequests) {
     this.#session = session;
+    this.#asked = asked;
   }
 
   /** Counts a request that is about to begin, so that concurrent ones see it. */
@@ -185,6 +199,23 @@ class RequestProgress {
   recordEnd(wasDelivered: boolean): void {
     this.inFlight--;
     this.#wasDelivered = wasDelivered;
+    // Without the record, other gateways wait with their requests until this one is closed.
+    if (!wasDelivered) this.recordUnanswered().catch(() => undefined);
+  }
+
+  /** Tells other gateways that the last request ends without a whole reply. */
+  async recordUnanswered(): Promise<void> {
+    if (this.#ownSeq > 0) await this.#asked.recordEnd(this.#session.id, this.#ownSeq);
+  }
+
+  /** True for a message that another process has written, while this one answers no request. */
+  isForeign(seq: number): boolean {
+    return this.inFlight === 0 && seq > this.#ownSeq;
+  }
+
+  /** True if another process has written a message since the conversation was compared with a request. */
+  isOvertaken(seq: number): boolean {
+    return seq > this.#comparedSeq && seq > this.#ownSeq;
   }
 
   /** Records the last message that this process has written; without one, the end of the log. */
@@ -199,6 +230,7 @@ class RequestProgress {
     roles: readonly string[],
     lastSeq = 0,
   ): Pick<ThreadCandidate, "lastRequestLength" | "lastReplyWasDelivered" | "brokenLength"> {
+    this.#comparedSeq = lastSeq;
     if (this.inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
     // A line that another process left without a reply awaits a repetition of the same request.
     const isLeftUnanswered = this.requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
