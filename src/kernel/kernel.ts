@@ -7,6 +7,7 @@ import { adoptInterrupted } from "../log/interrupted-drafts.ts";
 import type { Limits } from "../log/limits.ts";
 import { Log, type LogDeps } from "../log/log.ts";
 import { type CollectedGarbage, collectGarbage, Maintenance } from "../log/maintenance.ts";
+import { Presence } from "../log/presence.ts";
 import type { CollectOptions } from "../log/store/blob-store.ts";
 import type { Head } from "../log/store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../log/store/freed-counts.ts";
@@ -170,6 +171,12 @@ export class Kernel implements AsyncDisposable {
   }
 
   /** Keys by which entries are found across sessions. */
+  /** Makes a gateway known to the others on the store; whoever calls this closes it. */
+  openPresence(): Presence {
+    this.#lifetime.assertOpen();
+    return new Presence(this.#log);
+  }
+
   get places(): PlaceStore {
     this.#lifetime.assertOpen();
     return this.#store.places;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { FreedCounts } from "../../kernel/faces/log.ts";
 import { type Kernel, parseEntryId } from "../../kernel/index.ts";
+import { findMemoryOwner } from "../../model/session-key.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -14,8 +15,6 @@ import { formatQuantity } from "../terminal/format-count.ts";
 import { printJson } from "../terminal/print-lines.ts";
 import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
-
-const MEMORY_PREFIX = "memory:";
 
 /** A memory, entry or session to forget. */
 interface ForgetTarget {
@@ -100,14 +99,17 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
   if (!/#\d+$/.test(name)) {
     const id = await findSession(kernel, name, scope);
     // The session stays, with the changes by which its values stay forgotten.
-    const forget = id.startsWith(MEMORY_PREFIX)
-      ? () => kernel.memories(id.slice(MEMORY_PREFIX.length)).forgetAll()
-      : () => kernel.deleteSession(id, { by: getActor() });
+    const owner = findMemoryOwner(id);
+    const forget =
+      owner !== undefined
+        ? () => kernel.memories(owner).forgetAll()
+        : () => kernel.deleteSession(id, { by: getActor() });
     return { name: id, kind: "session", forget, file: await findAgentFile(kernel, id) };
   }
   const place = parseEntryId(name);
-  if (place.session.startsWith(MEMORY_PREFIX)) {
-    const memories = kernel.memories(place.session.slice(MEMORY_PREFIX.length));
+  const owner = findMemoryOwner(place.session);
+  if (owner !== undefined) {
+    const memories = kernel.memories(owner);
     return { name, kind: "memory", forget: () => memories.forget(name) };
   }
   const id = await findSession(kernel, place.session, scope);

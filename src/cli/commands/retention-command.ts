@@ -1,8 +1,8 @@
 import { readPinnedEntries } from "../../kernel/calls/read-pinned-entries.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { findMemoryOwner, findSessionOwner, mapPersonNames } from "../../model/session-key.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -182,7 +182,6 @@ function toJson({ family, reason }: RetentionDecision) {
 /** A conversation that was used within this time counts as in use. */
 const IN_USE_MS = 60 * 60 * 1_000;
 /** Sessions of memories hold what people asked to remember; "longhaul forget" removes those. */
-const MEMORY_PREFIX = "memory:";
 
 /** Reads all conversations with their sizes; `mayGo` tells for which of them pins and drafts matter. */
 async function readFamilies(
@@ -194,7 +193,7 @@ async function readFamilies(
   for await (const record of listSessions(kernel)) records.set(record.id, record);
   const members = new Map<SessionId, { ids: SessionId[]; usedAt: number; sizeBytes: number }>();
   for await (const { session, usedAt, payloadBytes, blobBytes } of kernel.maintenance.sessionSizes()) {
-    if (session.startsWith(MEMORY_PREFIX)) continue;
+    if (findMemoryOwner(session) !== undefined) continue;
     const root = findRoot(session, records);
     const family = members.get(root) ?? { ids: [], usedAt: 0, sizeBytes: 0 };
     family.ids.push(session);

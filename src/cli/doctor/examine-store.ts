@@ -1,5 +1,6 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { findMixedSessions } from "../../histories/index.ts";
 import type { StoreDamage } from "../../kernel/faces/log.ts";
 import { isLonghaulError, type Kernel } from "../../kernel/index.ts";
 import { buildCacheReport } from "../../server/cache/cache-report.ts";
@@ -36,6 +37,22 @@ export async function examineStore(kernel: Kernel, options: ExamineOptions): Pro
     ...(await examineLeases(kernel)),
     ...(await examineTasks(kernel)),
     ...(await examineCaches(kernel, options.signal)),
+    ...(await examineImports(kernel)),
+  ];
+}
+
+/** Names the sessions that hold several conversations, because an earlier version took one file for another. */
+async function examineImports(kernel: Kernel): Promise<readonly Finding[]> {
+  const mixed = await findMixedSessions(kernel, listSessions(kernel));
+  if (mixed.length === 0) return [];
+  return [
+    {
+      area: "histories",
+      level: "warning",
+      text: `${formatQuantity(mixed.length, "session")} imported from several files of the same name: ${mixed.slice(0, 3).join(", ")}`,
+      remedy:
+        '"longhaul import" of the files gives each its own session; then "longhaul forget" the mixed one',
+    },
   ];
 }
 

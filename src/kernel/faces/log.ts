@@ -8,6 +8,7 @@ export type { Limits } from "../../log/limits.ts";
 export type { LineStep } from "../../log/lines.ts";
 export type { CollectedGarbage, Maintenance } from "../../log/maintenance.ts";
 export type { BodyInput } from "../../log/prepare-body.ts";
+export type { Presence } from "../../log/presence.ts";
 export type { FreedCounts } from "../../log/store/freed-counts.ts";
 export type { NewRecord, TakenRecord } from "../../log/store/intake-store.ts";
 export type { PlaceStore, StoredPlace } from "../../log/store/place-store.ts";

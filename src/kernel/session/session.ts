@@ -2,12 +2,13 @@ import { Appender, type AppendOptions, NO_OPTIONS, type ReplyEntries } from "../
 import { Draft } from "../../log/draft.ts";
 import { Facts } from "../../log/facts.ts";
 import { Intake } from "../../log/intake.ts";
+import type { OwnLine } from "../../log/kept-edits.ts";
 import { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import { PendingEdits } from "../../log/pending-edits.ts";
 import { redactWithTraces } from "../../log/redaction.ts";
 import type { FreedCounts } from "../../log/store/freed-counts.ts";
-import type { SessionRecord } from "../../log/store/session-store.ts";
+import type { RecordChange, SessionRecord } from "../../log/store/session-store.ts";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkNames } from "../../model/edit-distance.ts";
@@ -149,10 +150,17 @@ export class Session extends ReadableSession implements AsyncDisposable {
     });
   }
 
-  async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
+  /**
+   * Changes title or meta. A function gets the present record and returns the new fields, so that nothing is lost that
+   * others change at the same moment; it may be called more than once.
+   */
+  async update(change: RecordChange): Promise<SessionRecord> {
     this.#lifetime.assertOpen();
-    checkFields("change", change, { title: "text?", meta: "json?" });
-    return this.#log.store.sessions.update(this.id, change);
+    const check = <Fields extends object>(fields: Fields) =>
+      checkFields("change", fields, { title: "text?", meta: "json?" });
+    const checked =
+      typeof change === "function" ? (record: SessionRecord) => check(change(record)) : check(change);
+    return this.#log.store.sessions.update(this.id, checked);
   }
 
   /**
@@ -204,17 +212,18 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /**
    * Sets the line to the given ranges, for importers that know the branches of a foreign log. Entries that leave the line
-   * count as another branch, which recall still finds.
+   * count as another branch, which recall still finds. `instead` is the line that the importer has set before: pins and
+   * edits of others then stay, and so does the absence of entries that others have removed.
    */
   async setLine(
     ranges: readonly SeqRange[],
     reason: string,
-    options: LineOptions & { readonly at?: number } = {},
+    options: LineOptions & { readonly at?: number; readonly instead?: OwnLine } = {},
   ): Promise<Entry<LineBody>> {
     this.#lifetime.assertOpen();
-    checkFields("options", options, { at: "number?" });
+    const { at, instead } = checkFields("options", options, { at: "number?", instead: "object?" });
     const change = { ...checkLineOptions(options), reason: checkKind("reason", reason, "text") };
-    return this.#lines.set(ranges, change, options.at);
+    return this.#lines.set(ranges, change, { at, instead });
   }
 
   /** Opens the intake for records of a foreign source, creating it for this session if needed. */

@@ -7,8 +7,8 @@ import { checkFields } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
+import { findSessionOwner, MEMORY_PREFIX } from "../../model/session-key.ts";
 import { isWithinProject } from "../../model/session-origin.ts";
-import { findSessionOwner } from "../../model/session-owner.ts";
 import { type MemoryChange, toChangeBody } from "./memory-change.ts";
 import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
 import { type MemoryEvent, readMemoryEntries, readMemoryHistory } from "./memory-history.ts";
@@ -27,7 +27,6 @@ import { RecallableMemories } from "./recallable-memories.ts";
 import {
   checkMemoryText,
   DEFAULT_AGENT,
-  MEMORY_PREFIX,
   parseStoredMemory,
   type RememberOptions,
   type StoredMemory,

@@ -414,6 +414,9 @@ class Leases implements LeaseStore {
     this.#db = db;
     this.#statements = {
       get: db.prepare("SELECT name, owner, expires_at FROM leases WHERE name = ?"),
+      list: db.prepare(
+        "SELECT name, owner, expires_at FROM leases WHERE substr(name, 1, ?) = ? ORDER BY name",
+      ),
       put: db.prepare(
         "INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at",
       ),
@@ -440,6 +443,10 @@ class Leases implements LeaseStore {
 
   dropExpired(before: number): Promise<number> {
     return this.#db.transactBeside(() => Number(this.#statements.dropExpired.run(before).changes));
+  }
+
+  list(prefix: string): Promise<readonly Lease[]> {
+    return this.#db.read(() => this.#statements.list.all([...prefix].length, prefix).map(toLease));
   }
 
   get(name: string): Promise<Lease | undefined> {

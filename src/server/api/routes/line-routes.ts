@@ -3,6 +3,7 @@ import { isOnLine, readPinnedEntries } from "../../../kernel/calls/read-pinned-e
 import { diffWindows, type WindowChange } from "../../../kernel/faces/window.ts";
 import { type CompactionResult, type Entry, LonghaulError, type Session } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { isOwnSession } from "../../../model/session-key.ts";
 import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
@@ -231,7 +232,7 @@ const forkSession = defineRoute(
     await using session = await openForChange(kernel, caller, params.session);
     const prefix = body.id === undefined ? "" : caller.homePrefix;
     const given = body.id ?? `${session.id}/fork-${crypto.randomUUID().slice(0, 8)}`;
-    const id = given.startsWith(prefix) ? given : `${prefix}${given}`;
+    const id = isOwnSession([prefix], given) ? given : `${prefix}${given}`;
     if (await kernel.find(id))
       throw new ApiError("SESSION_EXISTS", `Session ${JSON.stringify(id)} exists already.`);
     const { title, meta } = body;

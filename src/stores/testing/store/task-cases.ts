@@ -53,6 +53,15 @@ export const leaseCases: readonly StoreProof[] = [
     },
   ],
   [
+    "leases: the leases whose names begin alike are listed, expired ones too",
+    async (store) => {
+      const named = (name: string) => ({ ...lease("a", 100), name });
+      for (const name of ["work", "work 2", "wor_ 3", "other"]) await store.leases.claim(named(name), 0);
+      assert.deepEqual(await store.leases.list("work"), [named("work"), named("work 2")]);
+      assert.deepEqual(await store.leases.list("wor_"), [named("wor_ 3")]);
+    },
+  ],
+  [
     "leases: ended leases can be dropped, and others stay",
     async (store) => {
       await store.leases.claim(lease("a", 100), 0);
