@@ -3,6 +3,7 @@ import { checkFields, checkKind } from "../model/argument-checks.ts";
 import type { DroppableCache } from "../model/base/caches.ts";
 import { isOwnerAlive, isOwnerRunning } from "../model/base/owner.ts";
 import type { Clock } from "../model/clock.ts";
+import { Bulkhead, listSkipped, type SharedLoop, type SkippedItem } from "./bulkhead.ts";
 import { adoptInterrupted } from "./interrupted-drafts.ts";
 import type { Log } from "./log.ts";
 import type { CollectedBlobs, CollectOptions } from "./store/blob-store.ts";
@@ -53,6 +54,18 @@ export class Maintenance {
   async dropExpiredLeases(): Promise<number> {
     this.#assertOpen();
     return this.#log.store.leases.dropExpired(this.#log.clock.now());
+  }
+
+  /** Lets a loop over the content of everybody go on when one of its items fails, and notes that item. */
+  bulkhead(loop: SharedLoop): Bulkhead {
+    this.#assertOpen();
+    return new Bulkhead(this.#log.store, this.#log.clock, loop);
+  }
+
+  /** Items that loops have left out, each with its reason. */
+  async *skipped(): AsyncGenerator<SkippedItem> {
+    this.#assertOpen();
+    yield* listSkipped(this.#log.store);
   }
 
   /** A random key of the store, the same in every process that opens it; created on first use. */

@@ -1,6 +1,7 @@
 /// <reference types="node" preserve="true" />
 /// <reference lib="esnext.disposable" preserve="true" />
 export type { Blobs } from "../../log/blobs.ts";
+export type { SharedLoop, SkippedItem } from "../../log/bulkhead.ts";
 export type { StoreCheck, StoreDamage } from "../../log/check-store.ts";
 export type { ClaimedFact, Facts } from "../../log/facts.ts";
 export type { Intake, IntakeItem } from "../../log/intake.ts";
