@@ -223,7 +223,7 @@ async function examineSkipped(kernel: Kernel): Promise<readonly Finding[]> {
   }));
 }
 
-/** What each loop does, in words that follow "left out of". */
+/** The purpose of each loop, in words that follow "left out of". */
 const SKIPPING: Readonly<Record<SharedLoop, string>> = {
   index: "recall",
   places: "finding conversations again",

@@ -2,9 +2,7 @@
  * What the ledger holds: items that loops left out, digests of erased words, and erasures that are under way. A kind
  * is part of the format on disk.
  */
-export const LEDGER_KINDS = ["skipped", "erased", "erasure"] as const;
-
-export type LedgerKind = (typeof LEDGER_KINDS)[number];
+export type LedgerKind = "skipped" | "erased" | "erasure";
 
 /** A row of the ledger. */
 export interface LedgerRow {
@@ -24,6 +22,8 @@ export interface LedgerStore {
     query: { readonly after?: string; readonly limit: number },
   ): Promise<readonly LedgerRow[]>;
   remove(kind: LedgerKind, ids: readonly string[]): Promise<void>;
+  /** A text that changes when somebody has written to the store; absent where that takes a request. */
+  peekVersion?(): string;
 }
 
 const PAGE = 1_000;

@@ -1,10 +1,10 @@
 import type { Json } from "../json.ts";
 
-/** No real value is nested deeper; what is below is left out. */
+/** No real value is nested deeper; deeper content is left out. */
 const MAX_LEVELS = 1_000;
 
 /** A text or a number within a value. */
-export interface JsonLeaf {
+interface JsonLeaf {
   /** Names of the fields that begin with this leaf, outermost first. */
   readonly names: readonly string[];
   readonly value: string | number;

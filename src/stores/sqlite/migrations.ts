@@ -226,7 +226,7 @@ CREATE TABLE places (
 CREATE INDEX places_by_entry ON places (entry);
 `;
 
-/** What the store knows about itself: items that loops left out, digests of erased words, erasures under way. */
+/** Facts of the store about itself: items that loops left out, digests of erased words, erasures under way. */
 export const LEDGER_MIGRATION = `
 CREATE TABLE ledger (
   kind TEXT NOT NULL,

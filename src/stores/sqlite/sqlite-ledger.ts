@@ -5,6 +5,7 @@ import type { Database, Row } from "./database.ts";
 export class SqliteLedger implements LedgerStore {
   readonly #db: Database;
   readonly #statements;
+  #ownWrites = 0;
 
   constructor(db: Database) {
     this.#db = db;
@@ -19,18 +20,23 @@ export class SqliteLedger implements LedgerStore {
   }
 
   async put(kind: LedgerKind, rows: readonly LedgerRow[]): Promise<void> {
+    this.#ownWrites++;
     await this.#db.transactBeside(() => {
       for (const { id, value } of rows) this.#statements.put.run(kind, id, value);
     });
   }
 
   find(kind: LedgerKind, ids: readonly string[]): Promise<readonly LedgerRow[]> {
-    return this.#db.snapshot(() =>
-      ids.flatMap((id) => {
+    return this.#db.snapshot(() => {
+      return ids.flatMap((id) => {
         const row = this.#statements.get.get(kind, id);
         return row ? [toLedgerRow(row)] : [];
-      }),
-    );
+      });
+    });
+  }
+
+  peekVersion(): string {
+    return this.#db.isClosed ? "closed" : `${this.#ownWrites} ${this.#db.dataVersion()}`;
   }
 
   list(

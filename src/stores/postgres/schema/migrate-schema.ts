@@ -151,7 +151,7 @@ BEGIN
 END $$;
 `;
 
-/** What the store knows about itself; closed to readers, like every table without a policy. */
+/** Facts of the store about itself; closed to readers, like every table without a policy. */
 const LEDGER_TABLE = `
 CREATE TABLE @ledger (
   kind text COLLATE "C" NOT NULL,
