@@ -1,6 +1,7 @@
 import { Blobs } from "../log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "../log/check-store.ts";
 import { CommitQueue } from "../log/commit-queue.ts";
+import { ErasedWords } from "../log/erasing/erased-words.ts";
 import { type ClaimedFact, findClaim } from "../log/facts.ts";
 import { Intake } from "../log/intake.ts";
 import { adoptInterrupted } from "../log/interrupted-drafts.ts";
@@ -104,7 +105,8 @@ export class Kernel implements AsyncDisposable {
     this.#lifetime.own({ close: () => this.blobs.dropCache() });
     caches.add("blobs", { sizeBytes: () => this.blobs.cachedBytes, drop: () => this.blobs.dropCache() });
     caches.add("store", { sizeBytes: () => store.cacheBytes?.() ?? 0, drop: () => store.dropCaches?.() });
-    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches };
+    const erased = new ErasedWords(store, clock);
+    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches, erased };
     this.#log = new Log(this.#logDeps);
     this.maintenance = new Maintenance(this.#log, () => this.#lifetime.assertOpen());
     this.team = new Team(store, clock, () => this.#lifetime.assertOpen());
@@ -327,7 +329,11 @@ export class Kernel implements AsyncDisposable {
     checkFields("options", session, SESSION_FIELDS);
     // Loaded on first use: windows and summaries are a third of all code, and a recall needs neither.
     const { Session } = await import("./session/session.ts");
-    const { created } = await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
+    const { title } = session;
+    const screened =
+      title === undefined ? {} : { title: await this.#log.erased.screenTitle(session.id, title) };
+    const createdAt = this.#log.clock.now();
+    const { created } = await this.#store.sessions.open({ createdAt, ...session, ...screened });
     if (!created) await adoptInterrupted(this.#log, session.id);
     return new Session({
       id: session.id,
@@ -337,6 +343,7 @@ export class Kernel implements AsyncDisposable {
       open: (next, owner) => this.#open(next, owner, fence),
       models: this.#models,
       paging: { related: (...asked) => this.memory.related(...asked) },
+      findQuotes: (text) => this.memory.findRepetitions(text),
     });
   }
 

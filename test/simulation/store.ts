@@ -45,6 +45,7 @@ export class SharedStore {
       budgets,
       audit,
       memory,
+      ledger,
     } = this.#base;
     const wrap = <Part extends object>(name: string, part: Part) => this.#wrap(actor, name, part);
     return {
@@ -58,6 +59,7 @@ export class SharedStore {
       tasks: wrap("tasks", tasks),
       people: wrap("people", people),
       budgets: wrap("budgets", budgets),
+      ledger: wrap("ledger", ledger),
       audit: wrap("audit", audit),
       memory: wrap("memory", memory),
       onCommit: (listener) => {

@@ -110,13 +110,18 @@ async function deleteFamilies(kernel: Kernel, decisions: readonly RetentionDecis
   const deleted: RetentionDecision[] = [];
   const spared: RetentionDecision[] = [];
   let freedBytes = 0;
+  const bulkhead = kernel.maintenance.bulkhead("retention");
   for (const decision of decisions) {
     const { family } = decision;
-    if (await hasBeenUsed(kernel, family)) {
-      spared.push({ ...decision, family: { ...family, keptBecause: "in use" } });
+    const freed = await bulkhead.run(family.root, async () =>
+      (await hasBeenUsed(kernel, family))
+        ? "in use"
+        : kernel.deleteSession(family.root, { recursive: true, by: getActor() }),
+    );
+    if (freed === undefined || freed === "in use") {
+      spared.push({ ...decision, family: { ...family, keptBecause: freed ?? "failed" } });
       continue;
     }
-    const freed = await kernel.deleteSession(family.root, { recursive: true, by: getActor() });
     freedBytes += freed.payloadBytes + freed.blobBytes;
     deleted.push(decision);
   }
@@ -168,7 +173,9 @@ function renderResult(
     return [...renderPlan(context, plan, options, now), ...hint];
   }
   const spared =
-    done.spared.length > 0 ? ` ${formatQuantity(done.spared.length, "other")} came into use.` : "";
+    done.spared.length > 0
+      ? ` ${formatQuantity(done.spared.length, "other")} came into use or could not be deleted.`
+      : "";
   return [
     `Deleted ${formatQuantity(done.decisions.length, "conversation")}: ${formatBytes(done.freedBytes)}.${spared}`,
   ];
@@ -330,7 +337,7 @@ export interface RetentionFamily {
   readonly usedAt: number;
   readonly sizeBytes: number;
   /** Reason why the family stays whatever the rules say. */
-  readonly keptBecause?: "pinned" | "in use";
+  readonly keptBecause?: "pinned" | "in use" | "failed";
 }
 
 /** Limits of conversations; each limit is optional. */

@@ -80,15 +80,27 @@ export async function importSource(
   options: SourceOptions = {},
 ): Promise<SourceReport> {
   const run = new SourceImport(kernel, found, await findSessionId(kernel, found.source), options);
-  if (await options.isDeleted?.(found.source)) return run.report("forgotten");
+  const bulkhead = kernel.maintenance.bulkhead("import");
+  const item = `${found.source.format} ${found.source.path}`;
+  let failure: unknown;
+  const read = async () => {
+    try {
+      await run.read();
+      return "done";
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      await run.close();
+    }
+  };
   try {
-    await run.read();
-    return run.report("done");
+    if (await options.isDeleted?.(found.source)) return run.report("forgotten");
+    if ((await bulkhead.run(item, read)) === "done") return run.report("done");
   } catch (error) {
-    return run.report(options.signal?.aborted ? "stopped" : "failed", error);
-  } finally {
-    await run.close();
+    failure = error;
   }
+  return run.report(options.signal?.aborted ? "stopped" : "failed", failure);
 }
 
 /** Records on their way to one session. */

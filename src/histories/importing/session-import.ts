@@ -236,6 +236,11 @@ export class SessionImport {
   async #addNewer(item: RecordItem, known: TakenRecord, plan: AppendPlan, lineage: Lineage): Promise<void> {
     const body = this.#resolveBody(item, plan, lineage);
     const before = plan.getBody(known.seq) ?? (await this.session.entry(known.seq));
+    // An erased record stays erased, however its agent rewrites it.
+    if (before && "id" in before && before.kind === "redacted") {
+      tallyBody(plan.found, body);
+      return lineage.touch(known.seq);
+    }
     const seq = plan.add(this.#buildIntakeItem(item, body, { id: item.id, replaces: true }, plan));
     lineage.replace(known.seq, seq);
     tallyBody(plan.found, body);

@@ -22,6 +22,7 @@ import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { EntryWriter, SqliteEntries } from "./sqlite-entries.ts";
+import { SqliteLedger } from "./sqlite-ledger.ts";
 import { SqlitePlaces } from "./sqlite-places.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteTasks } from "./sqlite-tasks.ts";
@@ -124,6 +125,7 @@ class SqliteStore implements Store {
   readonly blobs: SqliteBlobs;
   readonly intakes: Intakes;
   readonly leases: Leases;
+  readonly ledger: SqliteLedger;
   readonly tasks: SqliteTasks;
   readonly people: SqlitePeople;
   readonly budgets: SqliteBudgets;
@@ -168,6 +170,7 @@ class SqliteStore implements Store {
     this.intakes = new Intakes(db, cache);
     this.places = new SqlitePlaces(db, cache);
     this.leases = new Leases(db);
+    this.ledger = new SqliteLedger(db);
     this.tasks = new SqliteTasks(db, cache);
     this.audit = new SqliteAudit(db);
     this.people = new SqlitePeople(db, this.audit);

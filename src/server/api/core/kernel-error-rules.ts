@@ -71,6 +71,7 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   TASK_FAILED: { status: 409, remedy: "Read the outcome of the task." },
   TASK_LIMIT: { status: 429, remedy: "Wait for a running task." },
   TASK_NOT_FOUND: { status: 404, remedy: "GET /api/v1/tasks lists the tasks." },
+  VALUE_REFUSED: { status: 400, remedy: CALL },
   WINDOW_FLOOR: {
     status: 422,
     remedy:

@@ -385,6 +385,12 @@ const redactEntries = defineRoute(
       session: z.string(),
       isRedacted: z.boolean(),
       entries: about(z.array(entrySchema), "The entries before they are erased; empty afterwards."),
+      removes: about(
+        z.array(
+          z.object({ id: z.string(), cause: z.enum(["named", "copy", "quote", "derived", "original"]) }),
+        ),
+        "Everything that goes with them; empty afterwards.",
+      ),
       confirm: z.string(),
       freed: freedSchema.nullable(),
     }),
@@ -404,13 +410,16 @@ const redactEntries = defineRoute(
     }
     const targets = entries.map(({ id, kind }) => ({ id, kind }));
     const confirm = computeConfirmation("redact", { session: session.id, targets });
-    if (!isConfirmed(confirm, body.confirm))
-      return { session: session.id, isRedacted: false, entries, confirm, freed: null };
+    if (!isConfirmed(confirm, body.confirm)) {
+      const plan = await session.previewRedact(entries.map(({ id }) => id));
+      const removes = plan.entries.map(({ session: own, seq, cause }) => ({ id: `${own}#${seq}`, cause }));
+      return { session: session.id, isRedacted: false, entries, removes, confirm, freed: null };
+    }
     const freed = await session.redact(
       entries.map(({ id }) => id),
       body.reason,
     );
-    return { session: session.id, isRedacted: true, entries: [], confirm, freed };
+    return { session: session.id, isRedacted: true, entries: [], removes: [], confirm, freed };
   },
 );
 

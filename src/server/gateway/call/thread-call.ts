@@ -224,8 +224,8 @@ export class ThreadCall {
     await messages.prepareStored([message]);
     const key = buildCanonicalKey(message);
     const { places, chain } = this.request;
-    const own = messages.toStored(message, key);
-    const stored = this.markReply?.(own) ?? own;
+    const plain = messages.toStored(message, key);
+    const stored = this.markReply?.(plain) ?? plain;
     // A conversation whose last reply broke off is found like one that awaits its reply.
     if (!places || !isWhole) return stored;
     const own = places.listOfReply(key, chain !== undefined);

@@ -75,12 +75,13 @@ export class OldPlaces {
   }
 
   async #fill(): Promise<void> {
+    const bulkhead = this.#kernel.maintenance.bulkhead("places");
     for (let after = 0; ; ) {
       const page = await this.#kernel.places.listUnplaced({ after, limit: PAGE_SESSIONS });
       const before = this.#filled;
       for (const { session, place } of page) {
         if (this.#isClosed) return;
-        if (await fillSession(this.#kernel, session)) this.#filled++;
+        if (await bulkhead.run(session, () => fillSession(this.#kernel, session))) this.#filled++;
         after = place;
         await setImmediate();
       }

@@ -81,6 +81,33 @@ export const leaseCases: readonly StoreProof[] = [
   ],
 ];
 
+export const ledgerCases: readonly StoreProof[] = [
+  [
+    "ledger: rows are found by kind and id, replaced, listed by id and removed",
+    async ({ ledger }) => {
+      await ledger.put("skipped", [
+        { id: "b", value: "1" },
+        { id: "a", value: "2" },
+        { id: "ä\n1", value: "3" },
+      ]);
+      await ledger.put("erased", [{ id: "a", value: "of another kind" }]);
+      await ledger.put("skipped", [{ id: "b", value: "4" }]);
+      await ledger.put("skipped", []);
+      const all = [
+        { id: "a", value: "2" },
+        { id: "b", value: "4" },
+        { id: "ä\n1", value: "3" },
+      ];
+      assert.deepEqual(await ledger.list("skipped", { limit: 10 }), all);
+      assert.deepEqual(await ledger.list("skipped", { after: "a", limit: 1 }), all.slice(1, 2));
+      assert.deepEqual(await ledger.find("skipped", ["nobody", "b"]), all.slice(1, 2));
+      await ledger.remove("skipped", ["a", "nobody"]);
+      assert.deepEqual(await ledger.list("skipped", { limit: 10 }), all.slice(1));
+      assert.equal((await ledger.list("erased", { limit: 10 })).length, 1);
+    },
+  ],
+];
+
 async function makeTask(store: Store, id: string, changes: Partial<NewTask> = {}): Promise<void> {
   const create = { id: `session of ${id}`, createdAt: 1 };
   await appendEntries(store, create.id, [entry()], { create, task: { create: newTask(id, changes) } });
