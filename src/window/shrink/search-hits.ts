@@ -12,8 +12,8 @@ const PLAIN_NEIGHBOR = /^\d+-/;
 /** Line between two places of a file. */
 const BREAK = "--";
 /** Characters of lines around hits that a search shows; further hits stand alone. */
-const MAX_NEIGHBORS = 3_000;
-const MIN_LEFT_OUT = 1_000;
+const MAX_NEIGHBORS = 1_000;
+const MIN_LEFT_OUT = 600;
 
 /** What a search has found: each line by its path, empty in a search of one file, and whether it is a hit. */
 interface SearchLine {

@@ -152,7 +152,7 @@ describe("a shortened result", () => {
 
 test("each filter can be switched off for a window", async () => {
   const session = await (await testKernel()).session();
-  const { fitted } = await readTwice(session, { ...LARGE, shrink: { same: false, repeats: false } });
+  const { fitted } = await readTwice(session, { ...LARGE, shrink: { repeats: false } });
   expect(fitted.touchUp).toBeUndefined();
   expect(() => session.window({ ...LARGE, shrink: { nonsense: false } as never })).toThrow(
     /filters of terminal/,
