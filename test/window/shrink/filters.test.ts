@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { applyCuts } from "../../../src/window/shrink/line-cut.ts";
-import { formatLeftOut, formatPointer, parsePointer } from "../../../src/window/shrink/pointer.ts";
 import { cutJsonMembers } from "../../../src/window/shrink/json-members.ts";
+import { applyCuts } from "../../../src/window/shrink/line-cut.ts";
 import { OutputLines, thinNumbers } from "../../../src/window/shrink/output-lines.ts";
+import { formatLeftOut, formatPointer, parsePointer } from "../../../src/window/shrink/pointer.ts";
 import {
   cutLikeLines,
   cutPassingTests,
@@ -113,7 +113,13 @@ test("the report of a program is told from output that it was asked to show", ()
 });
 
 test("lines about failures are recognized, and passing tests whose names speak of errors are not among them", () => {
-  for (const line of ["--- FAIL: TestA (0.1s)", "src/a.ts:3:7: unused", "  at run (a.js:1:2)", "Warning: old", "✗ adds"])
+  for (const line of [
+    "--- FAIL: TestA (0.1s)",
+    "src/a.ts:3:7: unused",
+    "  at run (a.js:1:2)",
+    "Warning: old",
+    "✗ adds",
+  ])
     expect(isFailing(line), line).toBe(true);
   for (const line of ["--- PASS: TestErrors (0.1s)", " ✓ reports an error", "building a", "12 tests"])
     expect(isFailing(line), line).toBe(false);
@@ -174,12 +180,18 @@ describe("the output of a search", () => {
 test("JSON loses members without a value, opaque ids and API addresses, and nothing else", () => {
   const shorten = (text: string) => {
     const lines = text.split("\n");
-    return applyCuts(lines, cutJsonMembers(lines, all, (count) => `[${count} members]`)).join("\n");
+    return applyCuts(
+      lines,
+      cutJsonMembers(lines, all, (count) => `[${count} members]`),
+    ).join("\n");
   };
-  const urls = Array.from({ length: 12 }, (_, at) => `"k${at === 0 ? "" : "x".repeat(at)}_url":"https://api.x/${at}/long/way"`);
+  const urls = Array.from(
+    { length: 12 },
+    (_, at) => `"k${at === 0 ? "" : "x".repeat(at)}_url":"https://api.x/${at}/long/way"`,
+  );
   const long = `{"id":12345678901234567890,${urls.join(",")},"body":"\\"node_id\\":null, kept","html_url":"https://x/1","user":{"node_id":"abc"},"end":null}`;
   expect(shorten(long)).toBe(
-    '[14 members]\n{"id":12345678901234567890,"body":"\\"node_id\\":null, kept","html_url":"https://x/1","user":{"node_id":"abc"}}',
+    '[13 members]\n{"id":12345678901234567890,"body":"\\"node_id\\":null, kept","html_url":"https://x/1","user":{"node_id":"abc"}}',
   );
   expect(shorten('{"node_id":null}')).toBe('{"node_id":null}');
 });
@@ -258,13 +270,20 @@ describe("repeated lines", () => {
 
   test("lines whose numbers do not count up are no run", () => {
     const jumping = code.map((line, index) => `${index * 3 + 1}: ${line}`);
-    expect(cut(jumping, jumping.map((line) => line.replace(/^\d+/, (number) => `${Number(number) + 2}`)))).toEqual([]);
+    expect(
+      cut(
+        jumping,
+        jumping.map((line) => line.replace(/^\d+/, (number) => `${Number(number) + 2}`)),
+      ),
+    ).toEqual([]);
   });
 
   test("the report of a program may differ from the one before it in its times, and the pointer says so", () => {
     const report = (seconds: number) => code.map((line) => `12:00:0${seconds} ${line} (0.${seconds}1s)`);
     const [only] = cut(report(3), report(2), { isRun: true });
-    expect(only?.lines).toEqual(["[Lines 1-20 left out: the same as lines 1-20 of #4, but for times (Read a.ts)]"]);
+    expect(only?.lines).toEqual([
+      "[Lines 1-20 left out: the same as lines 1-20 of #4, but for times (Read a.ts)]",
+    ]);
     expect(cut(report(3), report(2))).toEqual([]);
   });
 
