@@ -42,6 +42,7 @@ export { genaiPrices } from "../../window/models/genai-prices.ts";
 export { computeReportCost, computeUsageCost } from "../../window/models/model-catalog.ts";
 export type { ModelFacts, Prices } from "../../window/models/model-data.ts";
 export { modelFacts } from "../../window/models/model-facts.ts";
+export type { ThinkingRule } from "../../window/models/thinking-rule.ts";
 export type { ListedOverlay } from "../../window/overlays.ts";
 export { POLICIES } from "../../window/policies/known-policies.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "../../window/policies/longhaul.ts";
