@@ -4,11 +4,15 @@ import { importSources } from "../../histories/index.ts";
 import { loadConversation } from "../../kernel/calls/load-conversation.ts";
 import {
   addTotals,
+  genaiPrices,
   longhaul,
+  type ModelFacts,
+  modelFacts,
   NO_TOTALS,
   POLICIES,
   type Policy,
   PROTOCOL,
+  type Protocol,
   SHRINK_FILTERS,
   type ShrinkFilter,
   type ShrinkOption,
@@ -17,6 +21,7 @@ import {
 } from "../../kernel/faces/window.ts";
 import { type Kernel, openKernel, type SessionId } from "../../kernel/index.ts";
 import {
+  buildModelProtocol,
   chooseReplayProtocol,
   countRequests,
   findLastModelFacts,
@@ -93,7 +98,7 @@ export const replayCommand = defineCommand({
     prices: {
       type: "string",
       value: "NAME",
-      help: "recorded (default): the cache prices of each session's provider; standard: one set of prices for all sessions, for comparable figures",
+      help: "recorded (default): the cache prices of each session's provider; standard: one set of prices for all sessions, for comparable figures; or a model, such as claude-fable-5-2: what the sessions would cost with it",
     },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
@@ -129,7 +134,7 @@ export const replayCommand = defineCommand({
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
     "longhaul replay ticket-4711 --policy longhaul --shrink-off tests,runs",
     "longhaul replay --all --policy longhaul --cache",
-    "longhaul replay ticket-4711 --thinking bound",
+    "longhaul replay ticket-4711 --prices claude-fable-5-2 --thinking bound",
     "longhaul replay ticket-4711 --picture pictures --json",
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
@@ -147,7 +152,8 @@ export const replayCommand = defineCommand({
     if (operands.length > 0 && options.all)
       throw new UsageError("--all cannot be combined with a session or a path");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
-    const prices = findNamed("prices", options.prices ?? "recorded", PRICES).name;
+    const priced = findPricedModel(options.prices);
+    const prices = priced ? undefined : findNamed("prices", options.prices ?? "recorded", PRICES).name;
     const thinking =
       options.thinking === undefined ? undefined : findNamed("thinking", options.thinking, THINKING).name;
     const shrink = parseShrinkOption(options["shrink-off"] ?? []);
@@ -175,8 +181,9 @@ export const replayCommand = defineCommand({
         own.add(usage);
       recorded = addTotals(recorded, own.total);
       if ((await session.record()).relation === "child") subAgents++;
-      const tokenPrice = getTokenPrice(facts);
-      const protocol = prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts);
+      const tokenPrice = getTokenPrice(priced?.facts ?? facts);
+      const protocol =
+        priced?.protocol ?? (prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts));
       caches?.replay(conversation, protocol);
       await study.replay(id, conversation, { protocol, ...dropUndefined({ tokenPrice }) });
     };
@@ -198,7 +205,8 @@ export const replayCommand = defineCommand({
         await replayOne(kernel, id, `${index + 1} of ${ids.length} conversations  `);
     }
     if (operands.length === 0 && !options.all)
-      for (const one of questions) await study.replay(one.id, one.conversation);
+      for (const one of questions)
+        await study.replay(one.id, one.conversation, priced && { protocol: priced.protocol });
     const evidence = await scoreEvidence(questions, listEvidenceCases(policies, windows), (done) => {
       context.signal.throwIfAborted();
       status.update(() => `question ${done + 1} of ${questions.length}`);
@@ -219,6 +227,14 @@ export const replayCommand = defineCommand({
     return EXIT.fine;
   },
 });
+
+/** The model whose prices were asked for; undefined for an option that names none, or no model with known prices. */
+function findPricedModel(id: string | undefined): { facts: ModelFacts; protocol: Protocol } | undefined {
+  if (id === undefined || PRICES.some(({ name }) => name === id)) return undefined;
+  const facts = modelFacts(id, { catalogue: genaiPrices() });
+  const protocol = buildModelProtocol(facts);
+  return protocol && { facts, protocol };
+}
 
 async function importSessions(
   kernel: Kernel,
