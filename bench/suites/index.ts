@@ -24,6 +24,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "policies for the context window on real sessions: cost, what is kept, edits",
     load: async () => (await import("./window/index.ts")).window,
   },
+  shrink: {
+    summary: "tool results shortened at first sight: what each filter saves, what the agent then lacked",
+    load: async () => (await import("./shrink/index.ts")).shrink,
+  },
   living: {
     summary: "a conversation that goes on: evidence late in it, edits, loops, turns of many steps, cost",
     load: async () => (await import("./living/index.ts")).living,

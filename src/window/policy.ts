@@ -42,8 +42,6 @@ export function getProviderLimits({ window, tokens, provider }: PolicyLimits): P
 export interface CachePrices {
   readonly read: number;
   readonly write: number;
-  /** Price of a token that the model writes. */
-  readonly output?: number;
 }
 
 /** State of a session that a policy takes over; empty for a new session. */

@@ -96,11 +96,22 @@ describe("an edited message of Chat Completions", () => {
       parts.toSpliced(1, 1),
     );
     expect(silent).toEqual({ ...own, content: null });
-    expect(await edit(openaiChatWire, [own], withoutReasoning)).toEqual([
-      { role: "assistant", content: null, tool_calls: [call("a")] },
-    ]);
+    expect(await edit(openaiChatWire, [own], withoutReasoning)).toEqual([{ ...own, reasoning_content: "" }]);
     expect(await edit(openaiChatWire, [own], (parts) => parts.slice(0, 1))).toEqual([]);
   });
+
+  test.each([
+    { reasoning_content: "Hm." },
+    { reasoning: "Hm." },
+    { reasoning_details: [{ type: "reasoning.encrypted", data: "b3BhcXVl" }] },
+  ])(
+    "a logged reply of Chat Completions that the client does not repeat keeps its reasoning %j",
+    async (own) => {
+      const element = { role: "assistant", content: "Read.", ...own };
+      const message = await log(openaiChatWire.decode([element])[0]?.input ?? { role: "user", parts: [] });
+      expect(await openaiChatWire.encodeEdited(message, undefined, base64Of)).toEqual([element]);
+    },
+  );
 
   test("an edited message of Chat Completions keeps pictures unchanged, and keeps the developer role", async () => {
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } };

@@ -1,8 +1,7 @@
 import type { Suite } from "../../suite.ts";
 import { evidence } from "./evidence.ts";
-import { filters } from "./filters.ts";
 import { planning } from "./planning.ts";
 import { policies } from "./policies.ts";
 
 /** Policies for the context window. */
-export const window: Suite = { measurements: [planning, policies, filters, evidence] };
+export const window: Suite = { measurements: [planning, policies, evidence] };

@@ -1,4 +1,6 @@
+import type { Message } from "../../model/message.ts";
 import { parseModelId } from "../../model/model-id.ts";
+import { hasChatReasoning } from "../../wire/openai-chat/openai-chat-message.ts";
 import type { WireName } from "../../wire/wire.ts";
 
 /**
@@ -41,4 +43,10 @@ export function resolveThinkingRule(
   if (wire === "openai-chat") return "whole";
   if (rule !== undefined || wire === "google") return rule ?? "free";
   return "bound";
+}
+
+/** True for a reply that a provider accepts only with its reasoning, by the model and the API that it came from. */
+export function needsReasoning(message: Message): boolean {
+  const rule = message.model === undefined ? undefined : findThinkingRule(message.model);
+  return rule === "whole" || (rule !== "bound" && hasChatReasoning(message));
 }

@@ -9,9 +9,6 @@ export const DEFAULT_CACHE_PRICES: CachePrices = { read: 0.1, write: 1.25 };
  */
 export const REBUILD_REFETCH_COST = 9_600;
 
-/** Price of a token that the model writes, relative to an input token, where it is unknown. */
-export const DEFAULT_OUTPUT_PRICE = 5;
-
 /**
  * Share of the thinking that an edit makes the model forget and that it has to write again. Nobody publishes the figure:
  * a quarter is assumed, because most thoughts of earlier steps have already led to the call or the answer behind them.

@@ -1,4 +1,5 @@
 import { hasReasoning, isReasoning } from "../living-thinking.ts";
+import { needsReasoning } from "../models/thinking-rule.ts";
 import type { Pass, Proposal } from "../pass.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
@@ -12,7 +13,7 @@ export function clearReasoning({ keepTurns }: { readonly keepTurns: number }): P
     const spared = findProtectedSeqs(slots, pins);
     return slots.flatMap((slot, index): readonly Proposal[] => {
       const { seq, message, isNote, tokens } = slot;
-      if (isNote || kept.has(turns[index] as number) || spared.has(seq)) return [];
+      if (isNote || kept.has(turns[index] as number) || spared.has(seq) || needsReasoning(message)) return [];
       const parts = message.parts.filter((part) => !isReasoning(part));
       // Providers refuse an empty message.
       if (parts.length === message.parts.length || parts.length === 0) return [];

@@ -122,9 +122,8 @@ const UNKNOWN_CACHE_PRICES: CachePrices = { read: 0, write: DEFAULT_CACHE_PRICES
 
 /** Cache prices relative to plain input. While prices are assumed, nothing is edited for money. */
 export function computeCachePrices({ prices, arePricesAssumed }: ModelFacts): CachePrices {
-  const { input, output, cacheRead, cacheWrite } = prices;
-  if (arePricesAssumed || input <= 0) return UNKNOWN_CACHE_PRICES;
-  return { read: cacheRead / input, write: cacheWrite / input, output: output / input };
+  if (arePricesAssumed || prices.input <= 0) return UNKNOWN_CACHE_PRICES;
+  return { read: prices.cacheRead / prices.input, write: prices.cacheWrite / prices.input };
 }
 
 /** A number is in the provider's count, so convert it to an estimate like all other tokens here. */

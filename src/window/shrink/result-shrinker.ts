@@ -3,21 +3,26 @@ import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import { isCall, listProgramCalls } from "../../model/tool-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { findTouches } from "../effects/find-touches.ts";
+import { listChanges } from "../effects/list-changes.ts";
 import { renderInput } from "../extract/part-text.ts";
 import { scanIdentifiers } from "../extract/scan-identifiers.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { isStubbed } from "../stub.ts";
-import { type Pointer, parsePointer } from "./pointer.ts";
-import { ShownLines, type ShownResult } from "./shown-lines.ts";
+import {
+  compareLines,
+  type LineShift,
+  NO_NUMBERS,
+  OutputLines,
+  OWN_NUMBERS,
+  SHOWN_NUMBERS,
+} from "./output-lines.ts";
+import { hasLeftOut, type Pointer, parsePointer } from "./pointer.ts";
+import { isRunningCommand } from "./program-output.ts";
+import { ShownLines, type ShownText } from "./shown-lines.ts";
 import { SHRINK_FILTERS, type ShrinkFilter } from "./shrink-filters.ts";
 import { normalizeLines, shrinkLines } from "./shrink-output.ts";
-
-const MAX_FILES = 5_000;
-
-/** Paths that are kept for one file name; the newest ones. */
-const MAX_PATHS = 50;
 
 const MAX_CHARACTERS = 60;
 const WORD = /^[\w.-]{1,20}$/;
@@ -40,6 +45,8 @@ const PROGRAMS = new Set([
 
 /** Words of a question that stand in it literally. */
 interface AskedLiterals {
+  /** Place of the question. */
+  readonly seq: number;
   /** Paths, file names and quoted words: the question asks for results of calls that name one. */
   readonly subjects: readonly string[];
   /** These and other names: the question may ask for a line that contains one. */
@@ -52,7 +59,7 @@ const MIN_CHARACTERS = 4;
 const MAX_LITERALS = 200;
 
 /** The names, paths and quoted words of a question. */
-export function findAskedLiterals(question: string): AskedLiterals {
+export function findAskedLiterals(question: string, seq: number): AskedLiterals {
   const subjects = new Set<string>();
   const names = new Set<string>();
   for (const [, quoted] of question.matchAll(QUOTED)) subjects.add((quoted as string).trim());
@@ -60,7 +67,7 @@ export function findAskedLiterals(question: string): AskedLiterals {
     if (name.includes("/") || FILE_NAME.test(name)) subjects.add(name);
     else names.add(name);
   });
-  return { subjects: limit(subjects), names: limit([...subjects, ...names]) };
+  return { seq, subjects: limit(subjects), names: limit([...subjects, ...names]) };
 }
 
 /** True if a text contains one of the literals. */
@@ -75,7 +82,7 @@ function limit(literals: Iterable<string>): readonly string[] {
 /** Results below this size stay as they are. */
 export const MIN_SHRINK_CHARACTERS = 200;
 const MIN_SAVED_CHARACTERS = 60;
-const NOTHING_ASKED: AskedLiterals = { subjects: [], names: [] };
+const NOTHING_ASKED: AskedLiterals = { seq: 0, subjects: [], names: [] };
 const MAX_INPUT_CHARACTERS = 4_000;
 const ALL_FILTERS: ReadonlySet<ShrinkFilter> = new Set(SHRINK_FILTERS);
 const NO_FILTERS: ReadonlySet<ShrinkFilter> = new Set();
@@ -89,7 +96,8 @@ export class ResultShrinker {
   #calls = new Map<string, ToolCallPart>();
   /** Calls that a program of the provider made: it needs every byte of their results, and the model sees none. */
   #programCalls = new Set<string>();
-  #editedFiles = new EditedFiles();
+  /** Calls, by what they ask for, of whose results something is left out: who asks again gets the whole. */
+  #cutCalls = new Set<string>();
   /** The question whose literals were read last: a turn has many results and one question. */
   #asked: { readonly message: Message; readonly literals: AskedLiterals } | undefined;
 
@@ -103,12 +111,6 @@ export class ResultShrinker {
     return this.#filters.size > 0;
   }
 
-  /** Records a message that has left the window: its calls may have changed files. */
-  observePast(slot: Slot): void {
-    for (const part of slot.message.parts)
-      if (part.type === "tool-call") this.#editedFiles.observe(part, slot.seq);
-  }
-
   /**
    * Takes over a window and returns it with valid pointers: where an earlier result no longer shows the lines that a
    * pointer names, the lines come back. Returns the same array if nothing changes.
@@ -117,6 +119,7 @@ export class ResultShrinker {
     this.#shownLines = new ShownLines();
     this.#calls = new Map();
     this.#programCalls = new Set();
+    this.#cutCalls = new Set();
     let isChanged = false;
     const settled = window.map((slot) => {
       const valid = this.#restoreLines(slot);
@@ -135,7 +138,7 @@ export class ResultShrinker {
       return window;
     }
     const question = window[findNewestQuestion(window)];
-    const literals = question ? this.#readLiterals(question.message) : NOTHING_ASKED;
+    const literals = question ? this.#readLiterals(question) : NOTHING_ASKED;
     let isChanged = false;
     const shrunk = arrived.map((slot) => {
       const isFixed = slot.isNote || slot.original || this.#pins.has(slot.seq) || isSettled(slot);
@@ -147,9 +150,9 @@ export class ResultShrinker {
     return isChanged ? [...window.slice(0, from), ...shrunk] : window;
   }
 
-  #readLiterals(message: Message): AskedLiterals {
+  #readLiterals({ message, seq }: Slot): AskedLiterals {
     if (this.#asked?.message !== message)
-      this.#asked = { message, literals: findAskedLiterals(getOwnText(message)) };
+      this.#asked = { message, literals: findAskedLiterals(getOwnText(message), seq) };
     return this.#asked.literals;
   }
 
@@ -178,16 +181,13 @@ export class ResultShrinker {
   }
 
   #shrinkResult(part: ToolResultPart, slot: Slot, literals: AskedLiterals): ToolResultPart {
-    if (this.#programCalls.has(part.callId)) return part;
+    // An error stays as it came.
+    if (this.#programCalls.has(part.callId) || part.isError) return part;
     const call = this.#calls.get(part.callId);
-    const touches = call ? findTouches(call) : [];
-    if (touches.some(({ kind }) => kind === "edit" || kind === "write")) return part;
-    if (call && literals.subjects.length > 0) {
-      const input = renderInput(call.input).slice(0, MAX_INPUT_CHARACTERS);
-      if (hasLiteral(input, literals.subjects)) return part;
-    }
-    const isFile = isFileRead(call);
-    const afterSeq = call ? this.#editedFiles.findLastEdit(call) : 0;
+    const input = call && literals.subjects.length > 0 ? renderInput(call.input) : "";
+    const isAsked = hasLiteral(input.slice(0, MAX_INPUT_CHARACTERS), literals.subjects);
+    const isFile = isFileRead(call) || (call !== undefined && isChanging(call));
+    const isOneText = hasOneText(part);
     let offset = 0;
     let isChanged = false;
     const output = part.output.map((content) => {
@@ -204,9 +204,13 @@ export class ResultShrinker {
         shownLines: this.#shownLines,
         cite: citeOf(slot),
         isFile,
-        afterSeq,
         offset: start,
-        isKept: (line) => names.length > 0 && hasLiteral(line, names),
+        isOneText,
+        askedSeq: literals.seq,
+        isAsked,
+        isNamed: (line) => names.length > 0 && hasLiteral(line, names),
+        isRun: isRun(call),
+        isCuttable: call === undefined || !this.#cutCalls.has(keyOf(call)),
       });
       const short = lines.join("\n");
       if (text.length - short.length < MIN_SAVED_CHARACTERS) return content;
@@ -221,16 +225,21 @@ export class ResultShrinker {
     if (slot.isNote) return;
     if (slot.message.parts.some(isCall))
       for (const callId of listProgramCalls(slot.message)) this.#programCalls.add(callId);
-    let result = 0;
+    const place = { seq: slot.seq, cite: citeOf(slot) };
+    let calls = 0;
+    let results = 0;
     for (const part of slot.message.parts) {
       if (part.type === "tool-call") {
         this.#calls.set(part.callId, part);
-        this.#editedFiles.observe(part, slot.seq);
+        const own = { ...place, part: `call ${++calls}`, isOneText: true };
+        if (isChanging(part)) this.#shownLines.add(new LazyText(own, part, () => listWrittenLines(part)));
       }
       if (part.type !== "tool-result") continue;
-      const place = { seq: slot.seq, cite: citeOf(slot), result: result++ };
+      const own = { ...place, part: `result ${++results}`, isOneText: hasOneText(part) };
       if (this.#programCalls.has(part.callId)) continue;
-      this.#shownLines.add(new LazyResult(place, part, this.#calls.get(part.callId)));
+      const call = this.#calls.get(part.callId);
+      if (call && slot.original && part.output.some(isCut)) this.#cutCalls.add(keyOf(call));
+      this.#shownLines.add(new LazyText(own, call, () => listShownLines(part)));
     }
   }
 
@@ -240,61 +249,97 @@ export class ResultShrinker {
       if (part.type !== "tool-result" || said?.type !== "tool-result" || part === said) return true;
       const pointers = listShownLines(part).flatMap((line) => parsePointer(line) ?? []);
       if (pointers.length === 0) return true;
-      const isFile = isFileRead(this.#calls.get(part.callId));
+      const call = this.#calls.get(part.callId);
+      const isFile = isFileRead(call) || (call !== undefined && isChanging(call));
       // The pointers may have been written while other filters were on.
       return [this.#filters, ALL_FILTERS, NO_FILTERS].some((filters) => {
         const lines = said.output.flatMap((content) =>
           content.type === "text" ? normalizeLines(content.text, isFile, filters) : [],
         );
-        return pointers.every((pointer) => this.#isValid(pointer, lines));
+        const output = new OutputLines(lines, isRun(call));
+        return pointers.every((pointer) => this.#isValid(pointer, output));
       });
     });
   }
 
-  #isValid({ from, to, cite, result, line }: Pointer, lines: readonly string[]): boolean {
-    const wanted = lines.slice(from, to + 1);
-    return (
-      wanted.length === to - from + 1 &&
-      this.#shownLines
-        .findResults(cite, result)
-        .some((shown) => wanted.every((text, offset) => shown.lines[line + offset] === text))
-    );
+  /** True if the window shows all lines that a pointer names, in the relation that it states. */
+  #isValid(pointer: Pointer, said: OutputLines): boolean {
+    const { from, to, isNumbered, cite, part, line, isShownNumbered, isTimed } = pointer;
+    const first = isNumbered ? said.findNumber(from) : from;
+    const isShown = ({ output }: ShownText) => {
+      const start = isShownNumbered ? output.findNumber(line) : line;
+      if (first < 0 || start < 0) return false;
+      for (let offset = 0; offset <= to - from; offset++) {
+        const shift = compareLines(said, first + offset, output, start + offset);
+        const isVerbatim = said.lines[first + offset] === output.lines[start + offset];
+        if (!isExpected(shift) || (shift === NO_NUMBERS && !isTimed && !isVerbatim)) return false;
+      }
+      return true;
+    };
+    const isExpected = (shift: LineShift | undefined) => {
+      if (isNumbered) return shift === (isShownNumbered ? from - line : OWN_NUMBERS + from - first);
+      return isShownNumbered ? shift === SHOWN_NUMBERS : shift === NO_NUMBERS || shift === 0;
+    };
+    return this.#shownLines.findTexts(cite, part).some(isShown);
   }
 }
 
-/** A shown result; most are never compared with another one, so their lines are not split before. */
-class LazyResult implements ShownResult {
+/** Most texts are never compared with another one, so their lines are not split before. */
+class LazyText implements ShownText {
   readonly seq: number;
   readonly cite: string;
-  readonly result: number;
-  readonly #part: ToolResultPart;
+  readonly part: string;
+  readonly isOneText: boolean;
   readonly #call: ToolCallPart | undefined;
-  #lines: readonly string[] | undefined;
+  readonly #listLines: () => readonly string[];
+  #output: OutputLines | undefined;
 
   constructor(
-    { seq, cite, result }: Pick<ShownResult, "seq" | "cite" | "result">,
-    part: ToolResultPart,
+    { seq, cite, part, isOneText }: Pick<ShownText, "seq" | "cite" | "part" | "isOneText">,
     call: ToolCallPart | undefined,
+    listLines: () => readonly string[],
   ) {
     this.seq = seq;
     this.cite = cite;
-    this.result = result;
-    this.#part = part;
+    this.part = part;
+    this.isOneText = isOneText;
     this.#call = call;
+    this.#listLines = listLines;
   }
 
   get label(): string {
     return this.#call ? describeCall(this.#call) : "";
   }
 
-  get texts(): readonly string[] {
-    return this.#part.output.flatMap((content) => (content.type === "text" ? [content.text] : []));
+  get output(): OutputLines {
+    this.#output ??= new OutputLines(this.#listLines(), isRun(this.#call));
+    return this.#output;
   }
+}
 
-  get lines(): readonly string[] {
-    this.#lines ??= listShownLines(this.#part);
-    return this.#lines;
-  }
+/** The lines that a call writes to a file in one piece; a reader could not find his way in several. */
+function listWrittenLines(call: ToolCallPart): readonly string[] {
+  const [change, ...others] = listChanges(call);
+  return change && others.length === 0 ? change.after.split("\n") : [];
+}
+
+/** What a call asks for. */
+function keyOf({ name, input }: ToolCallPart): string {
+  return `${name} ${JSON.stringify(input)}`;
+}
+
+function isCut(content: ToolResultPart["output"][number]): boolean {
+  return content.type === "text" && hasLeftOut(content.text);
+}
+
+/** True for a call that runs a program for what it does. */
+function isRun(call: ToolCallPart | undefined): boolean {
+  const run = call && findTouches(call).find(({ kind }) => kind === "run");
+  return run !== undefined && isRunningCommand(run.command ?? "");
+}
+
+function hasOneText({ output }: ToolResultPart): boolean {
+  return output.filter(({ type }) => type === "text").length === 1;
 }
 
 function hasResult({ message }: Slot): boolean {
@@ -317,6 +362,10 @@ export function isShrunk({ message, original, isNote }: Slot): boolean {
 /** The lines of a result as the window shows them. */
 function listShownLines(part: ToolResultPart): readonly string[] {
   return part.output.flatMap((content) => (content.type === "text" ? content.text.split("\n") : []));
+}
+
+function isChanging(call: ToolCallPart): boolean {
+  return findTouches(call).some(({ kind }) => kind === "edit" || kind === "write");
 }
 
 function isFileRead(call: ToolCallPart | undefined): boolean {
@@ -359,50 +408,4 @@ function listProgramWords(command: string): readonly string[] {
   return PROGRAMS.has(program) && WORD.test(subcommand) && !FLAG.test(subcommand)
     ? [program, subcommand]
     : [program];
-}
-
-/** The last change of each file that the agent has written or edited. */
-export class EditedFiles {
-  readonly #lastEdits = new Map<string, { readonly path: string; readonly seq: number }[]>();
-  /** Place of the last change of a file that its call does not name. */
-  #lastUnnamed = 0;
-
-  /** Records the changes of a call in the message at `seq`. */
-  observe(call: ToolCallPart, seq: number): void {
-    for (const { kind, path } of findTouches(call)) {
-      if (kind !== "edit" && kind !== "write") continue;
-      if (path === undefined) {
-        this.#lastUnnamed = seq;
-        continue;
-      }
-      const name = getBaseName(path);
-      const others = (this.#lastEdits.get(name) ?? []).filter((edit) => edit.path !== path);
-      this.#lastEdits.delete(name);
-      this.#lastEdits.set(name, [...others.slice(1 - MAX_PATHS), { path, seq }]);
-      const oldest = this.#lastEdits.size > MAX_FILES ? this.#lastEdits.keys().next().value : undefined;
-      if (oldest !== undefined) this.#lastEdits.delete(oldest);
-    }
-  }
-
-  /** Place of the last change of any of the files that a call shows; 0 if there is none. */
-  findLastEdit(call: ToolCallPart): number {
-    const reads = findTouches(call).filter(({ kind }) => kind === "read");
-    const seqs = reads.flatMap(({ path }) =>
-      path === undefined
-        ? []
-        : (this.#lastEdits.get(getBaseName(path)) ?? [])
-            .filter((edit) => isSamePath(edit.path, path))
-            .map(({ seq }) => seq),
-    );
-    return Math.max(reads.length > 0 ? this.#lastUnnamed : 0, ...seqs, 0);
-  }
-}
-
-function getBaseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** One of the paths may be relative. */
-function isSamePath(one: string, other: string): boolean {
-  return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`);
 }

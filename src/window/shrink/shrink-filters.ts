@@ -2,7 +2,17 @@ import { checkFields } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
 
 /** The filters that shorten tool results, in the order in which they run. */
-export const SHRINK_FILTERS = ["terminal", "padding", "same", "repeats", "tests", "runs", "paths"] as const;
+export const SHRINK_FILTERS = [
+  "terminal",
+  "padding",
+  "repeats",
+  "tests",
+  "runs",
+  "json",
+  "paths",
+  "context",
+  "numbers",
+] as const;
 
 /** Name of a filter that shortens tool results. */
 export type ShrinkFilter = (typeof SHRINK_FILTERS)[number];

@@ -1,43 +1,16 @@
-import { applyCuts, countSavedCharacters, findRuns, formatLines, type LineCut } from "./line-cut.ts";
-import { formatPointer } from "./pointer.ts";
-import type { LineMatch, ShownLines, ShownResult } from "./shown-lines.ts";
+import { cutJsonMembers } from "./json-members.ts";
+import { applyCuts, countSavedCharacters, formatLines, type LineCut } from "./line-cut.ts";
+import { OutputLines, thinNumbers } from "./output-lines.ts";
+import { formatLeftOut } from "./pointer.ts";
+import { cutLikeLines, cutPassingTests, isFailing } from "./program-output.ts";
+import { cutRepeatedLines } from "./repeated-lines.ts";
+import { cutSearch } from "./search-hits.ts";
+import type { ShownLines } from "./shown-lines.ts";
 import type { ShrinkFilter } from "./shrink-filters.ts";
 
 /** Colors, cursor movements, titles and other control sequences of terminals. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
 const CODES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-Z\\-_])/g;
-
-const MIN_LIKE_LINES = 4;
-
-const NUMBERS = /\d+(?:[.,:]\d+)*/g;
-/** Marks of a line that reports progress; other lines that differ in their numbers may be data. */
-const PROGRESS = /\d\s?%|\b\d+\s?(?:\/|of)\s?\d+\b|\b\d+(?:\.\d+)?\s?[kMG]i?B\b/;
-
-/** Characters that a pointer must save; below that, it costs the reader more than it saves. */
-const MIN_SAVED_CHARACTERS = 100;
-
-const MIN_SHARED_PATHS = 3;
-
-const MIN_PATH_CHARACTERS = 12;
-/** A search hit: a path, then the number of the line, between colons or, for context, dashes. */
-const HIT = /^((?:[A-Za-z]:)?[^\s:]{3,300}?)([:-])(\d+)\2/;
-
-const MIN_PASSES = 4;
-
-/** Lines that report a passing test; the name of the test where the runner announces it before its result. */
-const PASSES: readonly RegExp[] = [
-  /^\s*--- PASS: \S+ \([\d.]+s\)$/,
-  /^\s*=== (?:RUN|PAUSE|CONT|NAME)\s+(\S+)$/,
-  /^ok\s+\S+\s+(?:[\d.]+s|\(cached\))/,
-  /^\?\s+\S+\s+\[no test files\]$/,
-  /^\s*[✓✔√]\s+\S/,
-  /^\s*(?:PASSED|PASS)\s+\S+$/,
-  /^\S+::\S+ PASSED\b/,
-  /^test \S+ \.\.\. ok$/,
-  /^ok \d+ - \S/,
-];
-const FAILURE = /\bFAIL(?:ED|URE)?\b|--- FAIL|\bpanic\b|[✗✘×]/;
-const NAME = /--- FAIL: (\S+)/g;
 
 /** Facts about the output to shorten. */
 interface OutputFacts {
@@ -45,14 +18,20 @@ interface OutputFacts {
   readonly shownLines: ShownLines;
   /** Citation of the entry that the output belongs to. */
   readonly cite: string;
-  /** True for the contents of a file, which only pointers shorten. */
+  /** True for the contents of a file, of which no line is left out that does not stand elsewhere. */
   readonly isFile: boolean;
-  /** Results up to this place are not pointed at. */
-  readonly afterSeq: number;
   /** Number of lines of the result before this output. */
   readonly offset: number;
-  /** True for a line that has to stay. */
-  readonly isKept: (line: string) => boolean;
+  /** True if the result has no other text. */
+  readonly isOneText: boolean;
+  /** Place of the newest question, and whether it asks for this output or for one of its lines. */
+  readonly askedSeq: number;
+  readonly isAsked: boolean;
+  readonly isNamed: (line: string) => boolean;
+  /** True for the report of a program such as a test runner, which keeps every line about a failure. */
+  readonly isRun: boolean;
+  /** False if nothing may be left out that does not stand elsewhere. */
+  readonly isCuttable: boolean;
 }
 
 /** Lines that show a number as tools for reading files write it, padded to one width. */
@@ -79,29 +58,58 @@ export function normalizeLines(
 
 /** The lines of an output after all filters. */
 export function shrinkLines(lines: readonly string[], facts: OutputFacts): readonly string[] {
-  const { filters, isFile, shownLines, afterSeq, offset, isKept, cite } = facts;
-  const isFree = lines.map((line) => !isKept(line));
+  const { filters, isFile, shownLines, offset, isOneText, askedSeq, isAsked, isNamed, isRun, cite } = facts;
+  const isFree = lines.map((line) => !isRun || !isFailing(line));
   const cuts: LineCut[] = [];
-  const run = (filter: ShrinkFilter, find: (isIn: (index: number) => boolean) => readonly LineCut[]) => {
-    if (!filters.has(filter)) return;
-    for (const cut of find((index) => isFree[index] === true)) {
-      if (countSavedCharacters(lines, cut) <= 0) continue;
-      cuts.push(cut);
-      isFree.fill(false, cut.from, cut.to + 1);
-    }
+  const add = (cut: LineCut) => {
+    cuts.push(cut);
+    isFree.fill(false, cut.from, cut.to + 1);
   };
-  const limits = { offset, afterSeq };
-  run("same", (isIn) => cutRepeatedLines(lines, isIn, shownLines, { ...limits, isWhole: true }));
-  run("repeats", (isIn) => cutRepeatedLines(lines, isIn, shownLines, { ...limits, isWhole: false }));
+  const run = (
+    filter: ShrinkFilter,
+    find: (isIn: (index: number) => boolean) => readonly LineCut[],
+    isHeld: (index: number) => boolean,
+  ) => {
+    if (!filters.has(filter)) return;
+    for (const cut of find((index) => isFree[index] === true && !isHeld(index)))
+      if (countSavedCharacters(lines, cut) > 0) add(cut);
+  };
+  const output = { output: new OutputLines(lines, isRun), offset, isOneText };
+  const named = lines.map((line) => isAsked || isNamed(line));
+  const isHeld = (index: number) => named[index] === true;
+  // What the newest question asks for may point at what the agent has read since.
+  if (named.includes(true))
+    run(
+      "repeats",
+      (isIn) => cutRepeatedLines(output, isIn, shownLines, askedSeq),
+      () => false,
+    );
+  if (!isAsked) run("repeats", (isIn) => cutRepeatedLines(output, isIn, shownLines, 0), isHeld);
   if (!isFile) {
-    run("tests", (isIn) => cutPassingTests(lines, isIn, cite));
-    run("runs", (isIn) => cutLikeLines(lines, isIn, cite));
-    run("paths", (isIn) => cutSearchPaths(lines, isIn));
+    const isCuttable = facts.isCuttable && !isAsked;
+    const leftOut = (why: string) => (from: number, to: number) =>
+      formatLeftOut(`Lines ${formatLines(from, to)}`, why, cite);
+    if (isCuttable) {
+      run("tests", (isIn) => cutPassingTests(lines, isIn, leftOut("tests that passed")), isHeld);
+      run("runs", (isIn) => cutLikeLines(lines, isIn, leftOut("progress like the lines around them")), isHeld);
+      const describe = (count: number) =>
+        formatLeftOut(`${count} members`, "without a value, opaque ids and API addresses", cite);
+      run("json", (isIn) => cutJsonMembers(lines, isIn, describe), isHeld);
+    }
+    const isSearchCut = isCuttable && filters.has("context") && !named.includes(true);
+    const describeLeftOut = (count: number) =>
+      formatLeftOut(`${count} lines around hits`, "from here on only the hits stand", cite);
+    for (const cut of cutSearch(lines, (index) => isFree[index] === true, {
+      isGrouping: filters.has("paths"),
+      describeLeftOut: isSearchCut ? describeLeftOut : undefined,
+    }))
+      add(cut);
   }
-  return applyCuts(
+  const short = applyCuts(
     lines,
     cuts.sort((one, other) => one.from - other.from),
   );
+  return filters.has("numbers") ? thinNumbers(short) : short;
 }
 
 /** The line as a terminal would show it: without control sequences, and only the last state of a progress display. */
@@ -110,119 +118,4 @@ export function stripTerminalCodes(line: string): string {
   const end = plain.endsWith("\r") ? plain.length - 1 : plain.length;
   const last = plain.lastIndexOf("\r", end - 1);
   return last < 0 || end === 0 ? plain : plain.slice(last + 1);
-}
-
-/** Runs of equal lines, and of progress reports that differ only in their numbers; the ends of a run stay. */
-export function cutLikeLines(
-  lines: readonly string[],
-  isFree: (index: number) => boolean,
-  cite: string,
-): readonly LineCut[] {
-  const shapes = lines.map((line) => (PROGRESS.test(line) ? line.replace(NUMBERS, "0") : line));
-  const isLike = (index: number) =>
-    isFree(index) && shapes[index] !== "" && shapes[index] === shapes[index - 1] && isFree(index - 1);
-  return findRuns(lines, isLike, MIN_LIKE_LINES - 1).flatMap(({ from, to }) => {
-    const isSame = lines.slice(from, to + 1).every((line) => line === lines[from - 1]);
-    if (isSame) {
-      const count = to - from + 1;
-      return [{ from, to, lines: [`[The line above stands here ${count} more times]`] }];
-    }
-    const inner = to - 1;
-    if (inner - from < 1) return [];
-    const note = `[Lines ${formatLines(from, inner)} left out: progress like the lines around them; to see it: expand ${cite}]`;
-    return [{ from, to: inner, lines: [note] }];
-  });
-}
-
-/** Limits of a search for repeated lines. */
-interface RepeatLimits {
-  /** Number of lines of the result before this output. */
-  readonly offset: number;
-  /** Results up to this place are not pointed at: their file has changed since. */
-  readonly afterSeq: number;
-  /** True to replace only an output that stands elsewhere as a whole. */
-  readonly isWhole: boolean;
-}
-
-/** Lines that stand verbatim in an earlier result, each run replaced by a pointer to it. */
-export function cutRepeatedLines(
-  lines: readonly string[],
-  isFree: (index: number) => boolean,
-  shownLines: ShownLines,
-  { offset, afterSeq, isWhole }: RepeatLimits,
-): readonly LineCut[] {
-  const cuts: LineCut[] = [];
-  const labeled = new Set<ShownResult>();
-  for (const segment of findRuns(lines, isFree, isWhole ? lines.length : 1)) {
-    for (let from = segment.from; from <= segment.to; ) {
-      const match = shownLines.findLongest(lines, from, segment.to, afterSeq);
-      // The first pointer to a result describes it; the others only cite it.
-      const cut = match && buildCut(from, match, offset, !labeled.has(match.shown));
-      const isWorth = cut && countSavedCharacters(lines, cut) >= MIN_SAVED_CHARACTERS;
-      if (cut && isWorth && (!isWhole || cut.to - cut.from + 1 === lines.length)) {
-        cuts.push(cut);
-        labeled.add(match.shown);
-      }
-      if (isWhole) break;
-      from = cut && isWorth ? cut.to + 1 : from + 1;
-    }
-  }
-  return cuts;
-}
-
-function buildCut(
-  from: number,
-  { shown, line, count }: LineMatch,
-  offset: number,
-  isLabeled: boolean,
-): LineCut {
-  const to = from + count - 1;
-  const { cite, result, label } = shown;
-  const pointer = { from: from + offset, to: to + offset, cite, result, line };
-  return { from, to, lines: [formatPointer(pointer, isLabeled ? label : "")] };
-}
-
-/** Consecutive hits of a search in one file: the path stands once above them instead of before each line. */
-export function cutSearchPaths(
-  lines: readonly string[],
-  isFree: (index: number) => boolean,
-): readonly LineCut[] {
-  const paths = lines.map((line, index) => (isFree(index) ? HIT.exec(line)?.[1] : undefined));
-  const cuts: LineCut[] = [];
-  for (const { from, to } of findRuns(lines, (index) => paths[index] !== undefined, MIN_SHARED_PATHS)) {
-    for (let first = from; first <= to; ) {
-      const path = paths[first] as string;
-      let last = first;
-      while (last < to && paths[last + 1] === path) last++;
-      if (last - first + 1 >= MIN_SHARED_PATHS && path.length >= MIN_PATH_CHARACTERS) {
-        const hits = lines.slice(first, last + 1).map((line) => line.slice(path.length + 1));
-        cuts.push({ from: first, to: last, lines: [`${path}:`, ...hits] });
-      }
-      first = last + 1;
-    }
-  }
-  return cuts;
-}
-
-/** Runs of lines about tests that passed. A test that failed keeps every line that names it. */
-export function cutPassingTests(
-  lines: readonly string[],
-  isFree: (index: number) => boolean,
-  cite: string,
-): readonly LineCut[] {
-  const failed = new Set<string>();
-  for (const line of lines)
-    if (FAILURE.test(line)) for (const [, name] of line.matchAll(NAME)) failed.add(name as string);
-  const isPass = (line: string) =>
-    PASSES.some((pattern) => {
-      const match = pattern.exec(line);
-      return match !== null && !(match[1] !== undefined && failed.has(match[1]));
-    });
-  return findRuns(lines, (index) => isFree(index) && isPass(lines[index] as string), MIN_PASSES).map(
-    ({ from, to }) => ({
-      from,
-      to,
-      lines: [`[Lines ${formatLines(from, to)} left out: tests that passed; to see them: expand ${cite}]`],
-    }),
-  );
 }

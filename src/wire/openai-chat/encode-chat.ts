@@ -10,15 +10,18 @@ import { toArray, toObject } from "../fields.ts";
 import type { ClientMessage, LoadBase64, WireObject } from "../wire.ts";
 import { chatPlainFormat, chatUserFormat } from "./chat-block-formats.ts";
 import { decodeChatContent } from "./chat-content-decode.ts";
-import { decodeChatElement } from "./decode-chat.ts";
+import { decodeChatElement, OPENAI_CHAT_NAME } from "./decode-chat.ts";
 import { editedChatCall, newChatCall } from "./openai-chat-calls.ts";
 import { decodeAudio } from "./openai-chat-media-fields.ts";
+import { buildReasoningFields } from "./openai-chat-message.ts";
 
 type EditedChatPiece = EditedPiece<ChatPiece>;
 
 /** Fields with content of their own. */
 const OWN_FIELDS = ["refusal", "images", "audio"] as const;
-const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details"];
+/** Providers that read this field refuse a reply without it, and accept it empty. */
+const NEEDED_FIELD = "reasoning_content";
+const REASONING_FIELDS = [NEEDED_FIELD, "reasoning", "reasoning_details"];
 
 /** A piece of a message, and the field that contains it. */
 interface ChatPiece extends ClientBlock {
@@ -44,7 +47,7 @@ export async function encodeChat(
   const edited = applyPieceEdits(message.parts, own?.original.parts ?? [], splitChatMessage(element));
   const isSameRole = own?.original.role === message.role;
   if (message.role === "assistant")
-    return encodeAssistant(edited, isSameRole ? element : undefined, base64Of);
+    return encodeAssistant(edited, isSameRole ? element : undefined, base64Of, own ? {} : getLogged(message));
   const results: WireObject[] = [];
   const blocks: unknown[] = [];
   const form = message.role === "system" ? chatPlainFormat : chatUserFormat;
@@ -63,10 +66,17 @@ export async function encodeChat(
   return [...results, isOwn ? { ...element, content } : { role, content }];
 }
 
+/** The reasoning of a logged reply that the client does not repeat. */
+function getLogged({ parts, meta }: Message): WireObject {
+  return buildReasoningFields(parts, toObject(meta?.[OPENAI_CHAT_NAME])?.reasoning);
+}
+
+/** The element of a reply; `logged` are fields of a reply that has no element of the client. */
 async function encodeAssistant(
   edited: readonly EditedChatPiece[],
   element: WireObject | undefined,
   base64Of: LoadBase64,
+  logged: WireObject,
 ): Promise<readonly WireObject[]> {
   const blocks: unknown[] = [];
   const calls: unknown[] = [];
@@ -93,15 +103,17 @@ async function encodeAssistant(
     ...(calls.length > 0 ? [] : ["tool_calls"]),
     ...(legacy ? [] : ["function_call"]),
   ];
-  const rest = Object.entries(element ?? { role: "assistant" }).filter(
+  const rest = Object.entries(element ?? { role: "assistant" }).flatMap(([field, value]) => {
     // A field with the value null is not a piece and stays.
-    ([field, value]) => value === null || !gone.includes(field),
-  );
+    if (value === null || !gone.includes(field)) return [[field, value]];
+    return field === NEEDED_FIELD ? [[field, ""]] : [];
+  });
   const content =
     blocks.length > 0 ? buildContent(element?.content, blocks, true) : toEmptyContent(element?.content);
   return [
     {
       ...Object.fromEntries(rest),
+      ...logged,
       ...dropUndefined({ content }),
       ...(calls.length > 0 && { tool_calls: calls }),
       ...dropUndefined({ function_call: legacy }),

@@ -1,7 +1,7 @@
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
-import type { MessageInput } from "../../model/message.ts";
-import type { PartInput } from "../../model/part.ts";
+import type { Message, MessageInput } from "../../model/message.ts";
+import type { Part, PartInput } from "../../model/part.ts";
 import type { Extras } from "../block-content.ts";
 import { omitFields, toArray, toObject, toText } from "../fields.ts";
 import { NO_RESULT, withoutErrorMark } from "../result-marks.ts";
@@ -55,6 +55,20 @@ export function decodeChatMessage(message: WireObject, functionCall: string): Me
     ...dropUndefined({ model }),
     ...(Object.keys(meta).length > 0 && { meta: { ...findSpeakerName(message), [NAME]: meta } }),
   };
+}
+
+/** The reasoning of a reply, in the field that it came in. */
+export function buildReasoningFields(parts: readonly Part[], field: unknown): WireObject {
+  const part = parts.find(({ type }) => type === "reasoning");
+  if (part?.type !== "reasoning") return {};
+  const details = toObject(part.opaque)?.reasoning_details;
+  const isNamed = field === "reasoning_content" || field === "reasoning";
+  return { ...(isNamed && { [field]: part.text }), ...dropUndefined({ reasoning_details: details }) };
+}
+
+/** True if a message came with reasoning through Chat Completions, where it is a field of the reply. */
+export function hasChatReasoning({ meta }: Pick<Message, "meta">): boolean {
+  return toObject(meta?.[NAME])?.reasoning !== undefined;
 }
 
 /** The name of a participant, as recall reads it. */

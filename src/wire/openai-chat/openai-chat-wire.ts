@@ -6,7 +6,6 @@ import type { Usage } from "../../model/usage.ts";
 import { toAllowedName } from "../allowed-name.ts";
 import { isEmptyMessage } from "../block-content.ts";
 import { toArray, toObject, toText } from "../fields.ts";
-import type { MessagePiece } from "../message-pieces.ts";
 import { capOpenaiUsage } from "../openai/cap-openai-usage.ts";
 import { toOpenaiError } from "../openai/openai-error.ts";
 import { parseOpenaiUsage } from "../openai/parse-openai-usage.ts";
@@ -20,6 +19,7 @@ import { encodeChatContent, markMedia } from "./chat-content-encode.ts";
 import { decodeChat, decodeChatElement, isChatLead, isChatMessage, OPENAI_CHAT_NAME } from "./decode-chat.ts";
 import { encodeChat } from "./encode-chat.ts";
 import { newChatCall } from "./openai-chat-calls.ts";
+import { buildReasoningFields } from "./openai-chat-message.ts";
 import { StreamCalls } from "./stream-calls.ts";
 import { StreamDetails } from "./stream-details.ts";
 
@@ -155,19 +155,13 @@ async function encodeAssistantMessage(
     role: "assistant",
     content: content ?? null,
     ...(typeof own.name === "string" && { name: own.name }),
-    ...buildReasoningFields(turn.pieces, own.reasoning),
+    ...buildReasoningFields(
+      turn.pieces.map(({ part }) => part),
+      own.reasoning,
+    ),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
   return { message, media };
-}
-
-/** Returns reasoning in the field that it was imported from. */
-function buildReasoningFields(pieces: readonly MessagePiece[], field: unknown): WireObject {
-  const part = pieces.map((piece) => piece.part).find(({ type }) => type === "reasoning");
-  if (part?.type !== "reasoning") return {};
-  const details = toObject(part.opaque)?.reasoning_details;
-  const isNamed = field === "reasoning_content" || field === "reasoning";
-  return { ...(isNamed && { [field]: part.text }), ...dropUndefined({ reasoning_details: details }) };
 }
 
 /** An export has tools of other formats, whose names may need a change; a client's own call keeps its name. */

@@ -19,10 +19,14 @@ export function parseInputItems(input: unknown): readonly WireObject[] {
   return Array.isArray(input) ? input.map((item) => toObject(item) ?? {}) : [];
 }
 
+/** Items that set up the calls from their place on, as instructions do, and belong to no reply. */
+const SETTING_ITEMS: ReadonlySet<unknown> = new Set(["additional_tools", "configuration_update"]);
+
 /** The role of an item. */
 function getItemRole(item: WireObject): Role {
   const { type = "message", role } = item;
   if (type !== "message") {
+    if (SETTING_ITEMS.has(type)) return "system";
     // An approval answers a request of the model, as a result does: both stay, or both leave.
     if (type === "mcp_approval_response") return "tool";
     // Results of the provider's own tools belong to the same reply as the call; their call id is null.

@@ -71,7 +71,7 @@ describe("messages that a person brought back", () => {
   });
 
   test.each([0, 6, 12])(
-    "messages that a person brought back leave last when the limit forces content out %i steps later, and no call holds less than before",
+    "messages that a person brought back leave last when the limit forces content out %i steps later, and the next edit is as far away as without the undo",
     async (steps) => {
       const session = await (await testKernel()).session();
       await work(session, 30);
@@ -93,11 +93,10 @@ describe("messages that a person brought back", () => {
       const next = await window.fit();
       expect(next.plan?.receipt.isForced).toBe(true);
       expect(next.tokens).toBeLessThanOrEqual(next.limits.most);
-      expect(ownTokens(next)).toBeGreaterThanOrEqual(ownTokens(before));
-      expect(places(next).length).toBeGreaterThanOrEqual(places(before).length);
-      expect(places(next)).toEqual(expect.arrayContaining(places(before).slice(-10)));
+      expect(next.tokens).toBeLessThan(next.limits.most * 0.6);
+      expect(places(next)).toEqual(expect.arrayContaining(places(before).slice(-2)));
       const staying = places(next).filter(isReturned);
-      expect(staying.length).toBeGreaterThan(10);
+      expect(staying.length).toBeGreaterThan(3);
       expect(staying).toEqual(returned.slice(-staying.length));
       expect(next.held).toMatchObject([
         { messages: staying.length, messagesLeft: returned.length - staying.length },
@@ -107,9 +106,9 @@ describe("messages that a person brought back", () => {
         await session.appendAll(step(3_000 + call, 10));
         const fitted = await session.window(SMALL).fit();
         if (fitted.plan) edits++;
-        expect(places(fitted)).toEqual(expect.arrayContaining(staying));
+        if (edits === 0) expect(places(fitted)).toEqual(expect.arrayContaining(staying));
       }
-      expect(edits).toBeLessThan(4);
+      expect(edits).toBeLessThan(2);
     },
   );
 

@@ -3,6 +3,7 @@ import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
+import { joinNote } from "./join-note.ts";
 
 /** The first or last element of a piece. */
 interface Edge {
@@ -11,10 +12,11 @@ interface Edge {
   readonly index: number | undefined;
   /** True for an assistant element; undefined if only parsing would tell. */
   readonly isAssistant: boolean | undefined;
+  readonly isNote?: true | undefined;
 }
 
 /**
- * Merges elements of one role that became neighbors because an element between them was inserted, edited or hidden:
+ * Joins notes with the result before them, and merges elements of one role that became neighbors because an element between them was inserted, edited or hidden:
  * strict chat templates refuse two in a row. Repeated roles in the client's own body stay as they are.
  */
 export function alternatePieces(
@@ -124,7 +126,9 @@ function mergeEdges(api: WireName, cut: CutBody, last: Edge, first: Edge): WireO
   const isKnown = last.isAssistant !== undefined && first.isAssistant !== undefined;
   if (isKnown && last.isAssistant !== first.isAssistant) return undefined;
   if (isRepeatOfClient(api, cut, last.index, first.index)) return undefined;
-  return mergeRoles(api, last.element(), first.element());
+  const joined =
+    first.isNote && !last.isAssistant ? joinNote(api, last.element(), first.element()) : undefined;
+  return joined ?? mergeRoles(api, last.element(), first.element());
 }
 
 /** True if the client's own body has two consecutive elements of one role there. */
@@ -149,7 +153,9 @@ function getLastEdge(cut: CutBody, piece: OutgoingPiece, isAssistantAt: SpeakerA
 function findFirstEdge(cut: CutBody, piece: OutgoingPiece, isAssistantAt: SpeakerAt): Edge | undefined {
   if ("from" in piece)
     return piece.to > piece.from ? buildBodyEdge(cut, piece.from, isAssistantAt) : undefined;
-  return piece.elements.length > 0 ? buildWrittenEdge(piece.elements[0], piece.index) : undefined;
+  return piece.elements.length > 0
+    ? { ...buildWrittenEdge(piece.elements[0], piece.index), isNote: piece.isNote }
+    : undefined;
 }
 
 function buildBodyEdge(cut: CutBody, index: number, isAssistantAt: SpeakerAt): Edge {

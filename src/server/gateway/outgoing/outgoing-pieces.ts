@@ -85,11 +85,33 @@ export async function buildOutgoingPieces(
     } else {
       const elements = await written.encode(api, messages, one, base64Of);
       const index = one.type === "changed" ? messages.list[one.index]?.from : undefined;
-      if (elements.length > 0) pieces.push({ elements, ...dropUndefined({ index }) });
+      const isNote = one.type === "note" ? one.isNote : undefined;
+      if (elements.length > 0) pieces.push({ elements, ...dropUndefined({ index, isNote }) });
     }
   }
   written.keepOnly(outgoing);
-  return pieces;
+  return api.name === "openai-chat" ? completeReasoning(messages.cut, pieces) : pieces;
+}
+
+const REASONING_FIELD = "reasoning_content";
+
+/**
+ * Gives each written reply an empty field of reasoning where the conversation has that field: DeepSeek refuses a request
+ * with tools in which a single reply lacks it.
+ */
+function completeReasoning({ bytes }: CutBody, pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
+  const isBare = ({ role, reasoning_content }: WireObject) =>
+    role === "assistant" && reasoning_content === undefined;
+  const hasBare = pieces.some((piece) => !("from" in piece) && piece.elements.some(isBare));
+  if (!hasBare || !bytes.includes(`"${REASONING_FIELD}"`)) return pieces;
+  return pieces.map((piece) =>
+    "from" in piece || !piece.elements.some(isBare)
+      ? piece
+      : {
+          ...piece,
+          elements: piece.elements.map((one) => (isBare(one) ? { ...one, [REASONING_FIELD]: "" } : one)),
+        },
+  );
 }
 
 /** A piece for rewritten elements; it has no index if it replaces no element of the body. */
@@ -217,8 +239,8 @@ export async function buildPiecesFromLog(
   const edited = async (message: Message, original: Message, own?: readonly WireObject[]) =>
     api.encodeEdited(message, { elements: own ?? (await write(original)), original }, bytes.loadBase64);
   const pieces: OutgoingPiece[] = [];
-  const add = (elements: readonly WireObject[], index?: number) => {
-    if (elements.length > 0) pieces.push({ elements, ...dropUndefined({ index }) });
+  const add = (elements: readonly WireObject[], index?: number, isNote?: true) => {
+    if (elements.length > 0) pieces.push({ elements, ...dropUndefined({ index, isNote }) });
   };
   for (const message of lead) add(await write(message as Message));
   for (const [place, one] of planOutgoing(conversation).entries()) {
@@ -228,7 +250,8 @@ export async function buildPiecesFromLog(
     else if (one.type === "changed") {
       const own = getClientElements(api, messages, one.index);
       add(await edited(one.message, one.original, own), messages.list[one.index]?.from);
-    } else if (isNote) add(await api.encodeEdited(one.message, undefined, bytes.loadBase64));
+    } else if (isNote)
+      add(await api.encodeEdited(one.message, undefined, bytes.loadBase64), undefined, isNote);
     else add(await edited(one.message, logged ?? original ?? one.message));
   }
   return alternatePieces(api.name, messages, pieces);
@@ -300,7 +323,7 @@ type OutgoingSlot =
   /**
    * A message that the client did not send: a summary, an extract, or a logged message that the client no longer has.
    */
-  | { readonly type: "note"; readonly message: Message };
+  | { readonly type: "note"; readonly message: Message; readonly isNote?: true };
 
 /** The input for planning an outgoing window. */
 interface OutgoingSource<G extends IndexedMessage> extends Pick<FittedWindow, "slots" | "messages"> {
@@ -331,7 +354,8 @@ export function planOutgoing<G extends IndexedMessage>(source: OutgoingSource<G>
   return slots.map((slot, place): OutgoingSlot => {
     const message = messages[place] ?? slot.message;
     const own = slot.isNote ? undefined : findClientMessage(slot, source);
-    if (!own || own.callerMessage.isLogged) return { type: "note", message };
+    if (!own || own.callerMessage.isLogged)
+      return { type: "note", message, ...(slot.isNote && { isNote: slot.isNote }) };
     const { callerMessage: given, partCount: parts } = own;
     const { index } = given;
     const original = slot.logged ?? slot.original;

@@ -494,5 +494,10 @@ export interface SentAdditions {
 /** A run of outgoing elements: a slice of the received body, or newly written elements. */
 export type OutgoingPiece =
   | { readonly from: number; readonly to: number }
-  /** `index` is that of the client's first element that they replace, if any. */
-  | { readonly elements: readonly WireObject[]; readonly index?: number };
+  | {
+      readonly elements: readonly WireObject[];
+      /** That of the client's first element that they replace, if any. */
+      readonly index?: number;
+      /** True for a note of longhaul, which nobody said. */
+      readonly isNote?: true;
+    };

@@ -2,14 +2,12 @@ import type { Message } from "../../../model/message.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../model/tool-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { hasOwnText, isInlineToolOutput } from "../../inline-tool-output.ts";
-import { hasReasoning, sumThinkingTokens } from "../../living-thinking.ts";
+import { hasReasoning } from "../../living-thinking.ts";
 import {
   computeBreakEvenCalls,
   DEFAULT_CACHE_PRICES,
-  DEFAULT_OUTPUT_PRICE,
   estimateRemainingCalls,
   REBUILD_REFETCH_COST,
-  RETHINK_SHARE,
 } from "../../money/break-even.ts";
 import { isPage } from "../../paging/page-note.ts";
 import { applyProposals, type Proposal } from "../../pass.ts";
@@ -71,6 +69,8 @@ const LOSS_REPLIES = 4;
 const EXPECTED_FILES_SHARE = 0.4;
 /** The threshold does not cause an edit right after another one; the limit does. */
 const CALLS_BETWEEN_EDITS = 3;
+/** A rebuild for the sake of the turn that begins comes at most this share of the room before the limit. */
+const MAX_TURN_SHARE = 0.25;
 /** An early rebuild must free this share of the window. */
 const MIN_FREED_SHARE = 0.05;
 /**
@@ -116,6 +116,7 @@ export class LonghaulRun implements PolicyRun {
   /** Total tokens of all messages; divided by `#replies`, it gives the average growth per call. */
   #totalTokens = 0;
   #replies = 0;
+  #turns = 0;
   /** Place of the last rebuild; 0 if there was none. */
   #editedSeq: number;
   reason: string | undefined;
@@ -166,7 +167,6 @@ export class LonghaulRun implements PolicyRun {
     this.#heldSeq = course.heldSeq ?? 0;
     const filters = course.shrinkFilters ?? resolveShrinkFilters(options.shrink);
     this.#shrinker = new ResultShrinker(filters, tokensOf, this.#pins);
-    for (const slot of course.past ?? []) this.#shrinker.observePast(slot);
     this.#unsent = 1 + this.#window.findLastIndex(({ message }) => message.role === "assistant");
     const low = computeLowMark({ ...limits, tokens: maxTokens }, options.low, options.target);
     this.#extract = new Extract(low - limits.system, sorted, course.isPatient === true);
@@ -260,7 +260,8 @@ export class LonghaulRun implements PolicyRun {
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
     if (isHot && this.#replies < MIN_EARLY_CALLS && this.#tokens <= this.#limits.tokens) return undefined;
     this.#read();
-    if (this.#isThinking()) return undefined;
+    const hasThoughts = this.#hasThoughts;
+    if (hasThoughts && !this.#isAtQuestion()) return undefined;
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
     // The last rebuild shows how far the next one will get.
     const reached = this.#editedSeq > 0 ? this.#tokens - sumSlotTokens(newSlots) : 0;
@@ -269,6 +270,8 @@ export class LonghaulRun implements PolicyRun {
     const newCalls = newSlots.filter(({ message }) => message.role === "assistant").length;
     const isApart = this.#editedSeq === 0 || newCalls >= CALLS_BETWEEN_EDITS;
     if (isWorth && isApart && this.#tokens > this.#limits.tokens) return "over the threshold";
+    if (isWorth && isApart && hasThoughts && this.#tokens + this.#turnTokens > this.#most)
+      return "the limit would be reached within this turn";
     if (newCalls < minCalls) return undefined;
     const work = low - this.#limits.system - this.#texts.stayingTokens;
     if (!isHot) {
@@ -278,41 +281,40 @@ export class LonghaulRun implements PolicyRun {
       const share = this.#options.cold;
       return isColdRebuildDue(sizes, { share, isUncached }) ? "the cache is cold" : undefined;
     }
-    if (this.#replies < MIN_EARLY_CALLS) return undefined;
+    // Thinking is not given up for money.
+    if (this.#replies < MIN_EARLY_CALLS || hasThoughts) return undefined;
     if (this.#tokens <= computeHighMark(low, this.#callTokens, this.#prices)) return undefined;
     const needed = computeBreakEvenCalls({
       removedTokens: this.#tokens - low,
       survivingTokens: low - this.#limits.system,
       prices: this.#prices,
-      refetchCost:
-        REBUILD_REFETCH_COST + this.#estimateLoss(low - this.#limits.system) + this.#estimateRethinking(),
+      refetchCost: REBUILD_REFETCH_COST + this.#estimateLoss(low - this.#limits.system),
     });
     const expected = estimateRemainingCalls(this.#replies + 1);
     if (expected < needed) return undefined;
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
   }
 
-  /**
-   * True in the middle of a turn in which the model has thought: an edit would take those thoughts away, so it waits for
-   * the next message of a person unless the limit forces it.
-   */
-  #isThinking(): boolean {
+  /** True if the next request answers a message of a person, so that no tool round is open. */
+  #isAtQuestion(): boolean {
     const last = this.#window.findLast((slot) => !isPage(slot));
-    return this.#bindsThinking && last !== undefined && !this.#isQuestion(last) && this.#thoughts.length > 0;
+    return last !== undefined && this.#isQuestion(last);
   }
 
-  /** The replies of the window whose thinking the model still has. */
-  get #thoughts(): readonly Slot[] {
-    return this.#window.filter(
-      ({ message, isNote }) => !isNote && message.role === "assistant" && hasReasoning(message),
+  /** True if the window shows the model thinking that an edit would take away. */
+  get #hasThoughts(): boolean {
+    return (
+      this.#bindsThinking &&
+      this.#window.some(
+        ({ message, isNote }) => !isNote && message.role === "assistant" && hasReasoning(message),
+      )
     );
   }
 
-  /** Price of thinking again what an edit makes the model forget, in input tokens. */
-  #estimateRethinking(): number {
-    if (!this.#bindsThinking) return 0;
-    const { output = DEFAULT_OUTPUT_PRICE } = this.#prices;
-    return sumThinkingTokens(this.#thoughts, this.#tokensOf) * output * RETHINK_SHARE;
+  /** Tokens that a turn takes on average, at most the share by which a rebuild may come before the limit. */
+  get #turnTokens(): number {
+    const average = this.#totalTokens / Math.max(1, this.#turns);
+    return Math.min(average, (this.#most - this.#limits.system) * MAX_TURN_SHARE);
   }
 
   get #callTokens(): number {
@@ -344,7 +346,7 @@ export class LonghaulRun implements PolicyRun {
     const whole = this.#window.filter((slot) => !isShrunk(slot));
     const context = { session: "", tokensOf: this.#tokensOf, pins: this.#pins };
     const copies = stubDuplicateReads(whole, context);
-    if (copies.length === 0 || this.#isThinking()) return [];
+    if (copies.length === 0 || this.#hasThoughts) return [];
     const kept = findProtectedSeqs(this.#window, this.#pins);
     const seqOf = ({ edit }: Proposal) =>
       edit.type === "replace" && "seq" in edit.target ? edit.target.seq : 0;
@@ -384,12 +386,10 @@ export class LonghaulRun implements PolicyRun {
     return !isNote && (this.#isHeldSeq(seq) || (!isForced && seq <= this.#heldSeq));
   }
 
-  /** Tokens for held and other messages: a call after an undo holds no less of the conversation than one before it. */
+  /** Tokens for held and other messages; the first edit after an undo leaves the most of what it brought back. */
   #computeHeldRoom(room: number, isForced: boolean) {
     if (!isForced || this.#heldSeq === 0) return { heldTokens: Number.POSITIVE_INFINITY, undoneTokens: 0 };
-    const isBefore = (slot: Slot) => !slot.isNote && slot.seq <= this.#heldSeq && !this.#isHeld(slot, true);
-    const before = sumSlotTokens(this.#window.filter(isBefore));
-    return computeHeldRoom(room, before);
+    return computeHeldRoom(room, this.#editedSeq > this.#heldSeq ? "later" : "first");
   }
 
   /** After a refusal, the limit is the target: nothing leaves that would fit, and messages stay rather than an extract. */
@@ -511,6 +511,7 @@ export class LonghaulRun implements PolicyRun {
       this.#lastMessage = message;
       this.#said.push({ seq, at, ...(cite && { cite }) });
     }
+    if (this.#isQuestion(slot)) this.#turns++;
     if (this.#outputs.has(seq)) this.#texts.trimLastCall();
     else if (!isNote) this.#texts.add(slot);
     // An id may be reused: a new call is open even if an earlier one with its id was answered.

@@ -6,6 +6,7 @@ import { isCall, listAnsweredCallIds, listCallIds } from "../../../model/tool-ca
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { findTouches } from "../../effects/find-touches.ts";
 import { buildOutputHeading, clipInlineToolOutput, getTextBeforeTagCall } from "../../inline-tool-output.ts";
+import { needsReasoning } from "../../models/thinking-rule.ts";
 import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./extract-notes.ts";
 
@@ -160,8 +161,9 @@ function withoutImages(message: Message): Message {
   return { ...message, parts };
 }
 
-/** The message without reasoning; unchanged if nothing else would be left. */
+/** The message without reasoning; unchanged if nothing else would be left, or if it may not be sent without. */
 function withoutReasoning(message: Message): Message {
+  if (needsReasoning(message)) return message;
   const parts = message.parts.filter((part) => getType(part) !== "reasoning");
   return parts.length === message.parts.length || parts.every(isUnreadable) ? message : { ...message, parts };
 }

@@ -11,11 +11,11 @@ const MIN_STRETCH = 2;
 const MIN_CALL_TOKENS = 200;
 /**
  * Shares of the room where the limit forces content out after a person has brought content back: of all messages that
- * stay, and of the held ones, which get more the smaller the window was before the undo.
+ * stay, and of the held ones. They are small enough that the next edit is as far away as without the undo, because an
+ * undo must not make a window edit for good; later edits leave no more than others do.
  */
-const UNDONE_SHARE = 0.85;
-const MIN_HELD_SHARE = 0.5;
-const MAX_HELD_SHARE = 0.7;
+const UNDONE_SHARES = { first: 0.38, later: 0.27 };
+const HELD_SHARES = { first: 0.3, later: 0.15 };
 /** Conditions of a rebuild while the cache is cold: tokens of tool calls in the window, and tokens that are new. */
 const COLD_TOKENS = 8_000;
 const MIN_NEW_TOKENS = 2_000;
@@ -38,17 +38,9 @@ export function computeHighMark(low: number, callTokens: number, prices: CachePr
   return low + computeStretch(prices) * Math.sqrt(low * Math.max(MIN_CALL_TOKENS, callTokens));
 }
 
-/**
- * Tokens for held and other messages where the limit forces content out after a person has brought content back; `before`
- * are the tokens of messages that were shown before the undo.
- */
-export function computeHeldRoom(room: number, before: number) {
-  const most = room * UNDONE_SHARE;
-  return {
-    heldTokens: Math.min(room * MAX_HELD_SHARE, Math.max(room * MIN_HELD_SHARE, most - before)),
-    // Groups stay whole, so the bound has to be somewhat higher than the amount.
-    undoneTokens: Math.max(most, Math.min(room, before * 1.05)),
-  };
+/** Tokens for held and other messages where the limit forces content out after a person has brought content back. */
+export function computeHeldRoom(room: number, edit: "first" | "later") {
+  return { heldTokens: room * HELD_SHARES[edit], undoneTokens: room * UNDONE_SHARES[edit] };
 }
 
 /** Price of a token of a rebuilt window until the next rebuild: it is written once and read with each call. */
