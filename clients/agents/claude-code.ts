@@ -16,6 +16,8 @@ export const claudeCode: Agent = {
       env: {
         ANTHROPIC_BASE_URL: url,
         ANTHROPIC_API_KEY: KEY,
+        // A model that binds its thinking to everything before it.
+        ANTHROPIC_MODEL: "claude-opus-5-5",
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
         DISABLE_AUTOUPDATER: "1",
       },

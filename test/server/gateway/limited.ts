@@ -2,6 +2,9 @@ import { expect } from "vitest";
 import { findViolations } from "../../../src/server/gateway/outgoing/check-rules.ts";
 import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";
+import { bindsThinking, isThinking } from "../../support/provider-rules/bound-thinking.ts";
+import { type Fields, fieldsIn } from "../../support/provider-rules/judgement.ts";
+import { isReasoningRule, StrictProvider } from "../../support/provider-rules/strict-provider.ts";
 import { countSameBytes } from "../../support/strict-upstream.ts";
 import { behave, type Heard, startUpstream, type Upstream } from "../../support/upstream.ts";
 import { anthropic } from "../../support/wire-server/anthropic.ts";
@@ -33,7 +36,8 @@ export interface LimitedOptions {
 }
 
 /**
- * Starts a provider that refuses requests that are too long, in the format of its API, or that break one of its rules.
+ * Starts a provider that refuses requests that are too long, in the format of its API, or that break one of its rules,
+ * those of reasoning included.
  */
 export async function startLimitedUpstream(options: LimitedOptions): Promise<LimitedUpstream> {
   const { api, window, count, reply, isAtOnce = false } = options;
@@ -42,15 +46,19 @@ export async function startLimitedUpstream(options: LimitedOptions): Promise<Lim
   const cached: number[] = [];
   let before: Buffer = Buffer.alloc(0);
   let last: Reply = {};
+  const provider = new StrictProvider();
   const upstream = await startUpstream((heard, response) => {
     checkRules(api, heard, last);
+    const request = { path: heard.url, body: heard.json, header: heard.header };
+    const judgement = provider.judge(request);
+    expect(isReasoningRule(judgement.refusal) ? judgement.refusal : undefined).toBeUndefined();
     const tokens = count(heard.body, counts.length);
     if (tokens > window) {
       refused++;
       const body = JSON.stringify(OVERFLOWS[api](tokens, window));
       return behave(heard, response, { type: "error", kind: "overflow", status: 400, body });
     }
-    const said = reply(counts.push(tokens) - 1);
+    const said = provider.seal(request, judgement, reply(counts.push(tokens) - 1));
     if (!isAtOnce) last = said;
     const known = Math.floor((tokens * countSameBytes(before, heard.body)) / heard.body.length);
     before = heard.body;
@@ -97,9 +105,11 @@ function checkRules(api: OlderWireName, heard: Heard, last: Reply): void {
   if (api === "anthropic") {
     const { content } = anthropic.body(last, { path: "", body: {} }) as WireObject;
     const isMark = (key: string) => key === "cache_control";
-    const said = content as readonly unknown[];
+    // Bound thinking leaves if something before it has changed; the provider's own rules check what stays.
+    const isChecked = (block: Fields) => !bindsThinking(String(heard.json.model)) || !isThinking(block);
+    const said = fieldsIn(content).filter(isChecked);
     // Earlier text may precede it if the messages in between have left.
-    const sent = (latest.content as readonly unknown[]).slice(-said.length);
+    const sent = fieldsIn(latest.content).filter(isChecked).slice(-said.length);
     expect(JSON.stringify(sent, (key, value) => (isMark(key) ? undefined : value))).toBe(
       JSON.stringify(said),
     );

@@ -36,13 +36,14 @@ const PICTURE = Buffer.from("a picture, or something like it".repeat(20)).toStri
 /** A client of the Messages API with common habits: moving markers, reminders, images, transient tails. */
 export class RandomAgent extends TestAgent {
   readonly #random: (below: number) => number;
-  readonly #hasTail: boolean;
+  /** True if each request ends with a message that the next one does not have. */
+  readonly hasTail: boolean;
   #turn = 0;
 
   constructor(gateway: TestGateway, seed: number) {
     super(gateway, "anthropic");
     this.#random = numbersFrom(seed);
-    this.#hasTail = seed % 3 === 0;
+    this.hasTail = seed % 3 === 0;
     const lead = `You are agent number ${seed}, and you work on a project step by step.`;
     this.fields.system = [{ type: "text", text: lead, ...MARK }];
   }
@@ -55,7 +56,7 @@ export class RandomAgent extends TestAgent {
     this.elements.push(asked.length > 0 ? this.#results(asked, turn) : this.#words(turn));
     if (asked.length === 0 && this.#random(5) === 0) this.elements.push(this.#words(turn + 10_000));
     const kept = [...this.elements];
-    if (this.#hasTail)
+    if (this.hasTail)
       this.elements.push({ role: "user", content: `[status] Turn ${turn} of many, all is well.` });
     this.elements = marked(this.elements);
     const answer = await this.send();

@@ -87,9 +87,13 @@ export class StrictProvider {
     if (!api) return reply;
     const number = ++this.#replies;
     const isSealed = reply.reasoning !== undefined || api === google;
+    const { display } = Object(request.body.thinking) as Fields;
+    const isOmitted = reply.reasoning !== undefined && display === "omitted";
     const sealed: Reply = {
       id: `${ID_PREFIXES[api.name] ?? ""}${String(number).padStart(8, "0")}`,
       ...reply,
+      // The signature alone holds thinking that the client does not want to see.
+      ...(isOmitted && { reasoning: "" }),
       ...(isSealed && { seal: reply.seal ?? newSeal(number) }),
       ...(judgement.transformations && { inputTransformations: judgement.transformations }),
     };

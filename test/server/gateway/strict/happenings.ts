@@ -106,6 +106,8 @@ export const HAPPENINGS = {
     if (at === undefined) return;
     agent.elements = agent.elements.slice(0, at);
     life.branch.isChanged = true;
+    // Edits made behind this place leave with it, so thinking before it may be whole again.
+    life.branch.leftOut.clear();
     await life.step(0, `Another way ${number}: do it otherwise.`);
   },
   /** The client opens a second conversation from an earlier message, and both may go on. */

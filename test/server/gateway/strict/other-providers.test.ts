@@ -92,7 +92,9 @@ async function undo(gateway: TestGateway): Promise<void> {
 function endsWithPerson({ json }: Heard): boolean {
   const elements = fieldsIn(json.messages ?? json.input ?? json.contents);
   const isWords = ({ role, content, parts }: (typeof elements)[number]) =>
-    role === "user" && (content !== undefined || fieldsIn(parts).some(({ text }) => text !== undefined));
+    role === "user" &&
+    (content !== undefined || fieldsIn(parts).some(({ text }) => text !== undefined)) &&
+    !fieldsIn(parts).some(({ functionResponse }) => functionResponse);
   return JSON.stringify(elements.findLast(isWords)).includes("Request");
 }
 
