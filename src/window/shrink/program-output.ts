@@ -24,7 +24,7 @@ const FAILURE = /\bFAIL(?:ED|URE)?\b|--- FAIL|\bpanic\b|[✗✘×]/;
 const NAME = /--- FAIL: (\S+)/g;
 /** Lines that report a failure, an error or a warning, or name the place of one in a file. */
 const FAILING =
-  /fail|error|warn|panic|fatal|exception|traceback|\bERR\b|[✗✘×❌]|^\s*(?:at |-->|not ok\b)|^\S*[\w)]\.?\w*[:(]\d+[:,)]/i;
+  /fail|error|warn|panic|fatal|exception|traceback|\bERR\b|[✗✘×❌]|^\s*(?:at |-->|not ok\b)|(?:^|\s)\S{0,200}?\.\w{1,8}[:(]\d+[:,)]/i;
 
 /** Programs whose output is what they were asked to show; other programs report what they did. */
 const SHOWING =
