@@ -3,7 +3,7 @@ import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 import { createModelCatalog, type ModelCatalog } from "./models/model-catalog.ts";
-import { isReasoning } from "./passes/clear-reasoning.ts";
+import { isReasoning } from "./models/thinking-rule.ts";
 import type { PolicyLimits } from "./policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "./protected-seqs.ts";
 import { Meter } from "./session/meter.ts";

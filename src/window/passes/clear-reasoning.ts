@@ -1,6 +1,4 @@
-import type { Message } from "../../model/message.ts";
-import type { Part } from "../../model/part.ts";
-import { needsReasoning } from "../models/thinking-rule.ts";
+import { hasReasoning, isReasoning, needsReasoning } from "../models/thinking-rule.ts";
 import type { Pass, Proposal } from "../pass.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
@@ -31,14 +29,4 @@ export function numberTurns(slots: readonly Slot[]): readonly number[] {
     const isSaid = original.role === "user" && !original.parts.some(({ type }) => type === "tool-result");
     return !isNote && isSaid ? ++turn : turn;
   });
-}
-
-/** True if a message contains reasoning. */
-export function hasReasoning({ parts }: Message): boolean {
-  return parts.some(isReasoning);
-}
-
-/** True for a thought of the model, also one that is stored apart. */
-export function isReasoning(part: Part): boolean {
-  return part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning");
 }
