@@ -1,17 +1,6 @@
-import type { Message } from "../model/message.ts";
-import type { Part } from "../model/part.ts";
 import type { TokenEstimator } from "./apply-edits.ts";
+import { hasReasoning, isReasoning } from "./models/thinking-rule.ts";
 import type { Slot } from "./slot.ts";
-
-/** True for a thought of the model, also one that is stored apart. */
-export function isReasoning(part: Part): boolean {
-  return part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning");
-}
-
-/** True if a message contains reasoning. */
-export function hasReasoning({ parts }: Message): boolean {
-  return parts.some(isReasoning);
-}
 
 /**
  * A window without the thinking that no longer holds in it: `before` was sent, and every thought is bound to all that

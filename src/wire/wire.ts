@@ -69,8 +69,8 @@ export interface ReplyReader {
   readonly model: string | undefined;
   /** Why the provider's cache did not serve the request, in the provider's own form, if it was asked and has told. */
   readonly diagnosis?: WireObject | undefined;
-  /** What the provider changed in the request before the model saw it, such as reasoning that it dropped. */
-  readonly inputChanges?: readonly InputChange[];
+  /** Changes of the provider to the request before the model saw it, such as reasoning that it dropped. */
+  readonly inputChanges?: readonly InputChange[] | undefined;
 }
 
 /** A change that the provider made to a request; `path` is the place of the block in the body that it received. */

@@ -32,7 +32,7 @@ export interface CallUsage {
   readonly describe?: ReportOptions["describe"];
   /** The provider's own explanation of a cache miss. */
   readonly diagnosis?: { readonly [field: string]: unknown } | undefined;
-  /** What the provider changed in the request before the model saw it. */
+  /** Changes of the provider to the request before the model saw it. */
   readonly inputChanges?: ReportOptions["inputChanges"] | undefined;
 }
 

@@ -2,7 +2,7 @@ import { checkList } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type Message, textOfMessage } from "../../model/message.ts";
 import type { ToolResultPart } from "../../model/part.ts";
-import { hasReasoning } from "../living-thinking.ts";
+import { hasReasoning } from "../models/thinking-rule.ts";
 import { numberTurns } from "../passes/clear-reasoning.ts";
 import type { Slot } from "../slot.ts";
 import { isStub } from "../stub.ts";

@@ -24,6 +24,6 @@ export interface ModelFacts {
   readonly isWindowAssumed?: true;
   /** Shortest time for which the provider keeps a cached prefix; five minutes if absent. */
   readonly cacheMs?: number;
-  /** What becomes of a reply's reasoning when something changes; undefined if the model is unknown. */
+  /** The provider's demand on reasoning that is sent back; undefined if the model is unknown. */
   readonly thinking?: ThinkingRule;
 }

@@ -1,10 +1,11 @@
 import type { Message } from "../../model/message.ts";
 import { parseModelId } from "../../model/model-id.ts";
+import type { Part } from "../../model/part.ts";
 import { hasChatReasoning } from "../../wire/openai-chat/openai-chat-message.ts";
 import type { WireName } from "../../wire/wire.ts";
 
 /**
- * What a provider demands of the reasoning that a request sends back.
+ * The demand of a provider on the reasoning that a request sends back.
  *
  * - `bound`: a reply's reasoning is valid only behind the prefix that it was produced from; after a change of the prefix it
  *   is refused or dropped, with all reasoning behind it.
@@ -49,4 +50,14 @@ export function resolveThinkingRule(
 export function needsReasoning(message: Message): boolean {
   const rule = message.model === undefined ? undefined : findThinkingRule(message.model);
   return rule === "whole" || (rule !== "bound" && hasChatReasoning(message));
+}
+
+/** True if a message contains reasoning. */
+export function hasReasoning({ parts }: Message): boolean {
+  return parts.some(isReasoning);
+}
+
+/** True for a thought of the model, also one that is stored apart. */
+export function isReasoning(part: Part): boolean {
+  return part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning");
 }

@@ -1,5 +1,4 @@
-import { hasReasoning, isReasoning } from "../living-thinking.ts";
-import { needsReasoning } from "../models/thinking-rule.ts";
+import { hasReasoning, isReasoning, needsReasoning } from "../models/thinking-rule.ts";
 import type { Pass, Proposal } from "../pass.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";

@@ -10,7 +10,7 @@ import { chooseNextTry, MAX_TRIES } from "../limits/choose-next-try.ts";
 import type { Overflow } from "../limits/overflow.ts";
 import type { Poison } from "../limits/poison.ts";
 import type { PoisonKind } from "../limits/poison-forms.ts";
-import { hasReasoning, isReasoning } from "../living-thinking.ts";
+import { hasReasoning, isReasoning } from "../models/thinking-rule.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { SAFETY } from "../tokens/estimate-text.ts";

@@ -3,7 +3,7 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 import type { Poison } from "../limits/poison.ts";
 import type { PoisonKind } from "../limits/poison-forms.ts";
-import { isReasoning } from "../living-thinking.ts";
+import { isReasoning } from "../models/thinking-rule.ts";
 import type { Slot } from "../slot.ts";
 import { buildStubPart, describeByteSize, describeOutputSize, describeTextSize } from "../stub.ts";
 

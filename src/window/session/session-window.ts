@@ -41,7 +41,7 @@ export interface ReportOptions {
   readonly describe?: ((report: Omit<UsageBody, "kind">) => UsageBody["meta"]) | undefined;
   /** The provider's own explanation of a cache miss, stored as `meta.cacheDiagnosis`. */
   readonly diagnosis?: { readonly [field: string]: unknown };
-  /** What the provider changed in the request before the model saw it, stored as `meta.inputChanges`. */
+  /** Changes of the provider to the request before the model saw it, stored as `meta.inputChanges`. */
   readonly inputChanges?: readonly InputChange[];
 }
 

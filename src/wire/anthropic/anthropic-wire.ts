@@ -54,6 +54,7 @@ import {
   isAnthropicMessage,
   isCompleteBlock,
 } from "./decode-anthropic.ts";
+import { readInputChanges } from "./read-input-changes.ts";
 import { StreamBlocks } from "./stream-blocks.ts";
 
 /** Anthropic's Messages API. The system prompt is a field; system messages in the list count as messages. */
@@ -92,9 +93,6 @@ const ERROR_TYPES: Readonly<Record<WireFault["kind"], string>> = {
   timeout: "timeout_error",
   internal: "api_error",
 };
-
-/** Maximum number of changes that are read from a reply. */
-const MAX_INPUT_CHANGES = 1_000;
 
 /** Clients recognize an overflow by these words. */
 const OVERFLOW_TEXT = "prompt is too long";
@@ -281,7 +279,7 @@ class AnthropicAssembly extends ReplyAssembly {
   #parsedUsage: Usage | undefined;
   isComplete = false;
   stopReason: string | undefined;
-  inputChanges: readonly InputChange[] = [];
+  inputChanges: readonly InputChange[] | undefined;
 
   protected override takeEvent(type: string, event: WireObject): void {
     this.#blocks ??= new StreamBlocks();
@@ -289,7 +287,7 @@ class AnthropicAssembly extends ReplyAssembly {
       case "message_start": {
         const message = toObject(event.message) ?? {};
         this.#head = message;
-        this.#readInputChanges(message);
+        this.inputChanges = readInputChanges(message);
         this.#addUsage(message.usage);
         break;
       }
@@ -304,7 +302,7 @@ class AnthropicAssembly extends ReplyAssembly {
         break;
       case "message_delta":
         this.stopReason = toText(toObject(event.delta)?.stop_reason) ?? this.stopReason;
-        this.#readInputChanges(event);
+        this.inputChanges = readInputChanges(event) ?? this.inputChanges;
         this.#addUsage(event.usage);
         break;
       case "message_stop":
@@ -326,7 +324,7 @@ class AnthropicAssembly extends ReplyAssembly {
     const blocks: WireObject[] = [];
     for (const block of body.content) if (toObject(block)) blocks.push(block);
     this.#body = blocks;
-    this.#readInputChanges(body);
+    this.inputChanges = readInputChanges(body);
     this.stopReason = toText(body.stop_reason);
     this.#addUsage(body.usage);
     this.isComplete = true;
@@ -358,16 +356,6 @@ class AnthropicAssembly extends ReplyAssembly {
   get diagnosis(): WireObject | undefined {
     const { cache_miss_reason } = toObject(this.#head.diagnostics) ?? {};
     return toObject(cache_miss_reason);
-  }
-
-  /** After a fallback to another model, the last event lists the changes again. */
-  #readInputChanges({ input_transformations: list }: WireObject): void {
-    if (!Array.isArray(list)) return;
-    this.inputChanges = list.slice(0, MAX_INPUT_CHANGES).flatMap((one): readonly InputChange[] => {
-      const { type, path, reason } = toObject(one) ?? {};
-      if (typeof type !== "string") return [];
-      return [{ type, ...dropUndefined({ path: toText(path), reason: toText(reason) }) }];
-    });
   }
 
   /** Counts are totals of the reply so far, so a later report can only raise them. */

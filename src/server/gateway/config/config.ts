@@ -97,12 +97,7 @@ const modelsSchema = z
           )
           .describe(PRICE)
           .exactOptional(),
-        thinking: z
-          .enum(["bound", "whole", "free"])
-          .describe(
-            "`bound`: reasoning is valid only behind an unchanged prefix; `whole`: it stays with its reply; `free`: it may leave",
-          )
-          .exactOptional(),
+        thinking: z.enum(["bound", "whole", "free"]).describe("demand on reasoning").exactOptional(),
         threshold: wholeSchema(5, 100, "(percent)").describe("instead of `threshold`").exactOptional(),
         reserveTokens: wholeSchema(0, 1_000_000_000, "(tokens)")
           .describe("tokens reserved for the reply")

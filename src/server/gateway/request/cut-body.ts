@@ -494,10 +494,5 @@ export interface SentAdditions {
 /** A run of outgoing elements: a slice of the received body, or newly written elements. */
 export type OutgoingPiece =
   | { readonly from: number; readonly to: number }
-  | {
-      readonly elements: readonly WireObject[];
-      /** That of the client's first element that they replace, if any. */
-      readonly index?: number;
-      /** True for a note of longhaul, which nobody said. */
-      readonly isNote?: true;
-    };
+  /** `index` is that of the client's first element that they replace, if any; a note is longhaul's own. */
+  | { readonly elements: readonly WireObject[]; readonly index?: number; readonly isNote?: true };

@@ -2,7 +2,7 @@ import type { Message } from "../../../model/message.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../model/tool-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { hasOwnText, isInlineToolOutput } from "../../inline-tool-output.ts";
-import { hasReasoning } from "../../living-thinking.ts";
+import { hasReasoning } from "../../models/thinking-rule.ts";
 import {
   computeBreakEvenCalls,
   DEFAULT_CACHE_PRICES,
