@@ -52,7 +52,7 @@ interface Session {
 
 /** An agent's session in a small window; `undoAt` takes the newest edit back, and a restart comes before it. */
 async function work({ api, model }: Case, undoAt: readonly number[]): Promise<Session> {
-  const upstream = await startStrictUpstream({ window: WINDOW, reply: replyOf });
+  const upstream = await startStrictUpstream({ window: () => WINDOW, reply: replyOf });
   const config = { recall: {}, models: { [model]: { window: WINDOW, maxOutput: 2_000 } } };
   let gateway = await startGateway({ upstream: upstream.url, config });
   const agent = new TestAgent(gateway, api);
