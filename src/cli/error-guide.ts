@@ -32,7 +32,7 @@ EMBEDDER_DAMAGED | The weights of the built-in embedder are missing, truncated o
 ENTRY_NOT_FOUND | No entry or line has that seq, or no message has that time. | Look it up with \`session.head()\`, \`session.entryAt()\` or \`session.lines()\`. | \`id\`, \`session\`, \`seq\`, \`at\`
 ENTRY_TOO_LARGE | An entry is larger than \`limits.maxEntryBytes\` even without its blobs. | Split it, or raise the limit. | \`characters\`, \`maxBytes\`
 GIT_FAILED | Git failed, hung or was killed. | The message holds the last output of git. | \`command\`, \`exitCode\`
-INTAKE_CONFLICT | Another importer added records of the same source meanwhile, or its session was deleted. | Call \`intake.refresh()\`, find the known records with \`find\`, and append the rest. | \`intake\`, \`expected\`, \`actual\`
+INTAKE_CONFLICT | Another importer added records of the same source meanwhile, a record is offered again, or the session was deleted. | Call \`intake.refresh()\`, find the known records with \`find\`, and append the rest. | \`intake\`, \`expected\`, \`actual\`, \`record\`
 LINE_LIMIT | A line would need more than 10,000 ranges. | Fork the session and continue in the fork. |
 MEMORY_REFUSED | An agent or an import wants to remember a value that was forgotten or rejected. | None for the agent. A person can remember it again: \`longhaul remember\`, or \`by: "user"\`. | \`agent\`, \`reason\`
 MIME_MISMATCH | A label contradicts the bytes (a PNG labeled JPEG), or is not a MIME type. | Correct the label or the data. | \`declared\`, \`sniffed\`
@@ -53,6 +53,7 @@ SERVICE_FAILED | \`longhaul service\` cannot manage a service on this system, or
 SESSION_HAS_CHILDREN | The session to delete still has children or forks. | Delete them first, or pass \`{ recursive: true }\`. | \`session\`
 SESSION_LIMIT | A store holds at most 8,388,607 sessions, and a session at most 1,073,741,823 entries. | Open a store in another folder, or fork the session. | \`session\`
 SESSION_NOT_FOUND | The session was never created, or was deleted. | Check the id. | \`session\`
+SOURCE_CONFLICT | Two files hold different conversations with the same id; the one that was imported first stays as it is, and nothing of the other is stored. | The message names both files. Give one of them another id, or delete the session of the other. | \`path\`, \`otherPath\`, \`session\`
 SOURCE_UNREADABLE | A file or folder to import, index or watch cannot be read: it is missing, not a database, outside the named paths, or a compressed file that unpacks to an excessive size. | The message names the file and the reason. Other sources are still imported. | \`path\`, \`isDamaged\` if the content before the damage is good
 STORE_BUSY | Other processes held the write lock longer than \`busyTimeoutMs\` (30 s). | Repeat the call; look for a hanging process. | \`path\`
 STORE_CORRUPT | The database is damaged, lacks a table, is empty although blobs exist, or is not an SQLite file; or the end of a session cannot be read. A single damaged entry throws nothing: readers yield an entry of kind \`damaged\` in its place. | \`longhaul check\` lists the damage, and \`longhaul repair\` copies everything readable into a new store; otherwise restore a backup. | \`path\`, \`session\`
@@ -63,6 +64,7 @@ TASK_CONFLICT | The task has changed: its id is taken, it has ended, or another 
 TASK_FAILED | A task that \`tasks.run\` waited for failed or was killed; returned as \`error\`, never thrown. \`cause\` is the error of its agent. | Read \`cause\`, and \`reason\`: \`error\`, \`budget\`, \`deadline\`, \`loop\`… | \`task\`, \`state\`, \`reason\`
 TASK_LIMIT | Too many tasks wait or run in this process. | Wait for some of them, or raise \`tasks.limits.maxTasks\`. | \`maxTasks\`
 TASK_NOT_FOUND | The task was never created, or was deleted with its session. | Check the id. | \`task\`
+VALUE_REFUSED | The database cannot hold a value of the write, such as a null byte in an id. Other writes are not affected. | Correct the value that the reason names. | \`path\` or \`store\`, \`sqlState\`
 WINDOW_FLOOR | The protected content (system prompt, tools, pins, the first request, the last exchange) is larger than the model accepts. | Unpin something, shorten the last message, set \`oversize: "clip"\`, or use a model with a larger window. | \`floorTokens\`, \`mostTokens\`, \`model\`
 WINDOW_OVERFLOW | The provider still refused the window after three smaller ones, or the window cannot be made smaller, or a caller requests again more output than fits next to the messages. | The message names the case; use a model with a larger window, or request at most \`maxOutputTokens\`. | \`model\`, \`maxOutputTokens\`
 WINDOW_STUCK | The window is too large, and the policy's edit leaves it too large and frees less than 5 % of it. | Choose another policy, or use a model with a larger window. | \`policy\`, \`tokens\`, \`mostTokens\`

@@ -1,5 +1,6 @@
 import { type Kernel, LonghaulError, type SessionId, type SessionRecord } from "../kernel/index.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
+import { cutOwnPrefix, getConversationId } from "../model/session-key.ts";
 import { listOwnSessions } from "../server/gateway/identity/index.ts";
 import { findId } from "./find-id.ts";
 import { findListed } from "./sessions/session-listing.ts";
@@ -20,12 +21,18 @@ export async function findSession(kernel: Kernel, wanted: string, scope: Session
   if (wanted === "last") return findLastUsed(kernel, prefixes);
   const listed = await findListed(scope.store, wanted);
   if (listed !== undefined && isInScope(scope, listed) && (await kernel.find(listed))) return listed;
-  const cutPrefix = (id: SessionId) => id.slice(prefixes?.find((one) => id.startsWith(one))?.length ?? 0);
+  const parents = new Map<SessionId, SessionId>();
+  const listIds = async function* () {
+    for await (const { id, parent, relation } of listSessions(kernel, prefixes)) {
+      if (relation === "child" && parent !== undefined) parents.set(id, parent);
+      yield id;
+    }
+  };
   return findId(wanted, {
     kind: "session",
-    ids: listSessionIds(kernel, prefixes),
-    fits: (id) => isMatch(cutPrefix(id), wanted),
-    add: addRoot,
+    ids: listIds(),
+    fits: (id) => isMatch(cutOwnPrefix(prefixes, id), wanted),
+    add: (roots, id) => addRoot(roots, id, parents),
     notFound: "SESSION_NOT_FOUND",
     listing: LISTING,
   });
@@ -48,10 +55,19 @@ async function findLastUsed(kernel: Kernel, prefixes: SessionScope["prefixes"]):
   throw new LonghaulError("SESSION_NOT_FOUND", message, { details: { session: "last" } });
 }
 
-/** Adds an id unless its ancestor matches already: ids of sub-agents begin with the id of their parent. */
-function addRoot(roots: readonly SessionId[], id: SessionId): readonly SessionId[] {
-  if (roots.some((root) => id.startsWith(`${root}/`))) return roots;
-  return [...roots.filter((root) => !root.startsWith(`${id}/`)), id];
+/** Adds an id unless its ancestor matches already: a sub-agent stands for its conversation. */
+function addRoot(
+  roots: readonly SessionId[],
+  id: SessionId,
+  parents: ReadonlyMap<SessionId, SessionId>,
+): readonly SessionId[] {
+  const isBelow = (one: SessionId, other: SessionId) => {
+    let at: SessionId | undefined = one;
+    while (at !== undefined && at !== other) at = parents.get(at);
+    return at === other || getConversationId(one) === other;
+  };
+  if (roots.some((root) => isBelow(id, root))) return roots;
+  return [...roots.filter((root) => !isBelow(root, id)), id];
 }
 
 /**

@@ -5,7 +5,8 @@ import { toNumber, toObject } from "../wire/fields.ts";
 import { findSettingsFolder } from "./cline/editor-folders.ts";
 import type { FoundSource } from "./find-sources.ts";
 import { surveySources } from "./import-sources.ts";
-import { buildImportedSessionId, createDeletionTest } from "./importing/import-source.ts";
+import { createDeletionTest } from "./importing/import-source.ts";
+import { findSessionId } from "./importing/source-identity.ts";
 import { findSourcePlaces, getSystem } from "./importing/source-places.ts";
 import type { Format, FormatName, ImportSource, System } from "./port/format.ts";
 import { KEPT_UNTIL_DELETED, type KeepingRule } from "./port/keeping-rule.ts";
@@ -36,7 +37,7 @@ export interface HistoryOptions {
 
 /** Examines the histories of all agents on this computer; without a kernel, nothing counts as stored. */
 export async function examineHistories(
-  kernel: Pick<Kernel, "find" | "team"> | undefined,
+  kernel: Pick<Kernel, "find" | "session" | "team"> | undefined,
   { system, signal, now = Date.now() }: HistoryOptions = {},
 ): Promise<readonly AgentHistory[]> {
   const histories = new Map<Format, AgentHistory>();
@@ -91,8 +92,8 @@ export async function findLocalSources(
 }
 
 /** Tells whether the store has a conversation as it is on disk now. */
-async function isStored(kernel: Pick<Kernel, "find">, source: ImportSource): Promise<boolean> {
-  const record = await kernel.find(buildImportedSessionId(source));
+async function isStored(kernel: Pick<Kernel, "find" | "session">, source: ImportSource): Promise<boolean> {
+  const record = await kernel.find(await findSessionId(kernel, source));
   const storedAt = toNumber(toObject(record?.meta?.source)?.modifiedAt);
   return storedAt !== undefined && storedAt >= source.modifiedAt;
 }

@@ -2,6 +2,7 @@ import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LonghaulError } from "../kernel/index.ts";
 import { checkFormats, checkPaths, checkSignal } from "./check-arguments.ts";
+import { identifySource } from "./importing/source-identity.ts";
 import type { Format, ImportSource } from "./port/format.ts";
 import { createFileFolder, type Folder, isWithin, listFolder, readFileFacts } from "./reading/folder.ts";
 import type { ProblemItem } from "./reading/item.ts";
@@ -91,7 +92,7 @@ async function* claimSources(
       yield { type: "problem", path: folder.path, severity: "lost", reason };
     }
     for (const source of sources) {
-      yield { source, format, root };
+      yield { source: identifySource(source), format, root };
       for (const path of source.paths) if (isWithin(path, root)) claimed.add(path);
     }
   }

@@ -12,12 +12,8 @@ import {
   type SourceReport,
   sumReports,
 } from "./importing/import-report.ts";
-import {
-  buildImportedSessionId,
-  createDeletionTest,
-  importSource,
-  type SourceOptions,
-} from "./importing/import-source.ts";
+import { createDeletionTest, importSource, type SourceOptions } from "./importing/import-source.ts";
+import { findSessionId } from "./importing/source-identity.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./importing/tally.ts";
 import { Input } from "./reading/input.ts";
 import type { ProblemItem } from "./reading/item.ts";
@@ -86,7 +82,7 @@ export async function importSources(
     };
     tell();
     const report = options.dryRun
-      ? await previewSource(found, sourceOptions)
+      ? await previewSource(kernel, found, sourceOptions)
       : await importSource(kernel, found, sourceOptions);
     reports.push(report);
     options.onSource?.(report);
@@ -118,7 +114,11 @@ function sortParentsFirst(sources: readonly FoundSource[]): readonly FoundSource
 }
 
 /** Reads one source and counts its content without a store. */
-async function previewSource(found: FoundSource, options: SourceOptions = {}): Promise<SourceReport> {
+async function previewSource(
+  kernel: Kernel,
+  found: FoundSource,
+  options: SourceOptions = {},
+): Promise<SourceReport> {
   const { source, format, root } = found;
   const { limits, signal, databases } = options;
   const counts = { ...NO_COUNTS };
@@ -164,7 +164,7 @@ async function previewSource(found: FoundSource, options: SourceOptions = {}): P
     format: source.format,
     id: source.id,
     path: source.path,
-    session: buildImportedSessionId(source),
+    session: await findSessionId(kernel, source),
     sizeBytes: source.sizeBytes,
     status: error === undefined ? "planned" : signal?.aborted ? "stopped" : "failed",
     found: { ...counts, children: children.size },

@@ -20,6 +20,7 @@ export { importSources, type Survey, surveySources } from "./import-sources.ts";
 export type { AgentProcess } from "./importing/agent-processes.ts";
 export type { ImportOptions, ImportProgress } from "./importing/import-options.ts";
 export type { Counts, ImportReport, ImportTotals, SourceReport } from "./importing/import-report.ts";
+export { findMixedSessions } from "./importing/source-identity.ts";
 export { findSourcePlaces, type SourcePlace } from "./importing/source-places.ts";
 export type { Format, FormatName, ImportSource, System } from "./port/format.ts";
 export type { KeepingRule } from "./port/keeping-rule.ts";

@@ -1,12 +1,14 @@
 import { Blobs } from "../log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "../log/check-store.ts";
 import { CommitQueue } from "../log/commit-queue.ts";
+import { ErasedWords } from "../log/erasing/erased-words.ts";
 import { type ClaimedFact, findClaim } from "../log/facts.ts";
 import { Intake } from "../log/intake.ts";
 import { adoptInterrupted } from "../log/interrupted-drafts.ts";
 import type { Limits } from "../log/limits.ts";
 import { Log, type LogDeps } from "../log/log.ts";
 import { type CollectedGarbage, collectGarbage, Maintenance } from "../log/maintenance.ts";
+import { Presence } from "../log/presence.ts";
 import type { CollectOptions } from "../log/store/blob-store.ts";
 import type { Head } from "../log/store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../log/store/freed-counts.ts";
@@ -103,7 +105,8 @@ export class Kernel implements AsyncDisposable {
     this.#lifetime.own({ close: () => this.blobs.dropCache() });
     caches.add("blobs", { sizeBytes: () => this.blobs.cachedBytes, drop: () => this.blobs.dropCache() });
     caches.add("store", { sizeBytes: () => store.cacheBytes?.() ?? 0, drop: () => store.dropCaches?.() });
-    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches };
+    const erased = new ErasedWords(store, clock);
+    this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches, erased };
     this.#log = new Log(this.#logDeps);
     this.maintenance = new Maintenance(this.#log, () => this.#lifetime.assertOpen());
     this.team = new Team(store, clock, () => this.#lifetime.assertOpen());
@@ -170,6 +173,12 @@ export class Kernel implements AsyncDisposable {
   }
 
   /** Keys by which entries are found across sessions. */
+  /** Makes a gateway known to the others on the store; whoever calls this closes it. */
+  openPresence(): Presence {
+    this.#lifetime.assertOpen();
+    return new Presence(this.#log);
+  }
+
   get places(): PlaceStore {
     this.#lifetime.assertOpen();
     return this.#store.places;
@@ -320,7 +329,11 @@ export class Kernel implements AsyncDisposable {
     checkFields("options", session, SESSION_FIELDS);
     // Loaded on first use: windows and summaries are a third of all code, and a recall needs neither.
     const { Session } = await import("./session/session.ts");
-    const { created } = await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
+    const { title } = session;
+    const screened =
+      title === undefined ? {} : { title: await this.#log.erased.screenTitle(session.id, title) };
+    const createdAt = this.#log.clock.now();
+    const { created } = await this.#store.sessions.open({ createdAt, ...session, ...screened });
     if (!created) await adoptInterrupted(this.#log, session.id);
     return new Session({
       id: session.id,
@@ -330,6 +343,7 @@ export class Kernel implements AsyncDisposable {
       open: (next, owner) => this.#open(next, owner, fence),
       models: this.#models,
       paging: { related: (...asked) => this.memory.related(...asked) },
+      findQuotes: (text) => this.memory.findRepetitions(text),
     });
   }
 

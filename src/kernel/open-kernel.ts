@@ -5,10 +5,10 @@ import { findBodyBlobs } from "../log/blobs.ts";
 import { encodePayload } from "../log/codec.ts";
 import { decodeStoredBody, writeBody } from "../log/entry-body.ts";
 import { type Limits, resolveLimits } from "../log/limits.ts";
-import { readStoreKey } from "../log/maintenance.ts";
 import { type MoveOptions, type MoveReport, moveStore } from "../log/migration/move-store.ts";
 import type { StoredEntry } from "../log/store/entry-store.ts";
 import type { Store } from "../log/store/store.ts";
+import { readStoreKey } from "../log/store-key.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { addFenceSecret } from "../model/base/fence.ts";
@@ -140,7 +140,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   const models = buildModels(options);
   const store = await chooseStore(options, clock);
   if (options.path !== ":memory:") await useStoreFences(store, clock);
-  return new Kernel(store, {
+  const kernel = new Kernel(store, {
     limits,
     clock,
     ids: options.ids ?? randomIds,
@@ -149,6 +149,8 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     monitor: options.monitor ?? {},
     tasks: { ...dropUndefined({ onWarning: options.onWarning }), ...tasks },
   });
+  if (!options.readOnly) await kernel.maintenance.resume();
+  return kernel;
 }
 
 /** Text that a model has seen cannot pass for recalled content, because only the store knows the secret of its fences. */

@@ -85,8 +85,7 @@ export class Appender {
   /** Resolves when all appends so far are committed or refused. */
   async flush(): Promise<void> {
     while (this.#preparing) await this.#preparing;
-    const { queue } = this.#log;
-    if (queue.hasPending(this.#session)) await queue.flush();
+    if (this.#log.hasPending(this.#session)) await this.#log.flush();
   }
 
   #prepareNow(inputs: readonly MessageInput[]): readonly ReadyBody<MessageBody>[] | undefined {

@@ -130,12 +130,12 @@ export class CommitQueue implements Closable {
         else caller.resolve(outcome);
       }
     } catch (error) {
-      if (group.length > 1 && isLonghaulError(error, "DISK_FULL")) await this.#commitHalves(group);
+      if (group.length > 1 && isCausedByOne(error)) await this.#commitHalves(group);
       else for (const { reject } of group) reject(error);
     }
   }
 
-  /** Nothing of the group is stored, because it did not fit: parts of it may. */
+  /** Nothing of the group is stored, because of one request or because it did not fit: parts of it may be. */
   async #commitHalves(group: readonly WaitingRequest[]): Promise<void> {
     const middle = group.length >> 1;
     await this.#commit(group.slice(0, middle));
@@ -152,4 +152,9 @@ export class CommitQueue implements Closable {
       }
     }
   }
+}
+
+/** True unless the failure concerns the store as a whole, which parts of the group would only repeat. */
+function isCausedByOne(error: unknown): boolean {
+  return !isLonghaulError(error) || error.code === "DISK_FULL" || error.code === "VALUE_REFUSED";
 }

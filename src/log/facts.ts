@@ -28,7 +28,12 @@ export class Facts {
 
   /** Sets a fact; of concurrent writers, the last one wins. `null` clears it. */
   async set(name: string, value: Json): Promise<void> {
-    await this.#write(this.#buildOwnName(name), value);
+    await this.#write(this.#buildOwnName(name), () => value);
+  }
+
+  /** Sets a fact to the value that a function returns for the present one; it is called again after another writer. */
+  async change(name: string, change: (value: Json | undefined) => Json): Promise<void> {
+    await this.#write(this.#buildOwnName(name), change);
   }
 
   /**
@@ -37,17 +42,17 @@ export class Facts {
    */
   async claim(name: string, value: Json): Promise<boolean> {
     checkKind("name", name, "name");
-    return this.#write(name, value);
+    return this.#write(name, () => value);
   }
 
-  async #write(name: string, value: Json): Promise<boolean> {
+  async #write(name: string, change: (value: Json | undefined) => Json): Promise<boolean> {
     const { store, limits } = this.#log;
-    const text = writeJson("value", value);
-    if (text.length > limits.maxEntryBytes)
-      throw createArgumentError("value", text, `at most ${limits.maxEntryBytes} characters as JSON`);
     for (;;) {
-      const { session, stamp } = await store.intakes.open(name, this.#session);
+      const { session, stamp, checkpoint } = await store.intakes.open(name, this.#session);
       if (session !== this.#session) return false;
+      const text = writeJson("value", change(parseStoredJson(checkpoint)));
+      if (text.length > limits.maxEntryBytes)
+        throw createArgumentError("value", text, `at most ${limits.maxEntryBytes} characters as JSON`);
       try {
         await store.intakes.save(name, stamp, { checkpoint: text });
         return true;

@@ -9,6 +9,7 @@ import type { Blobs } from "./blobs.ts";
 import { encodePayload } from "./codec.ts";
 import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import { buildEntry, writeBody } from "./entry-body.ts";
+import { ErasedWords } from "./erasing/erased-words.ts";
 import type { Limits } from "./limits.ts";
 import { absorbMessage, type PutBlob, preparePlain, type ReadyBody } from "./spilled-parts.ts";
 import type { AppendRequest, AppendResult, NewEntry } from "./store/entry-store.ts";
@@ -34,6 +35,8 @@ export interface LogDeps {
   /** Counts of the work, for the monitor; new ones by default. */
   readonly meter?: WorkMeter;
   readonly caches?: CacheRegistry;
+  /** The memory of erased words; one for all logs of a store. */
+  readonly erased?: ErasedWords;
 }
 
 /** The write path to the store, shared by all sessions of a kernel. */
@@ -46,6 +49,9 @@ export class Log {
   readonly meter: WorkMeter;
   readonly caches: CacheRegistry;
   readonly queue: CommitQueue;
+  readonly erased: ErasedWords;
+  /** Number of appends whose words are not yet compared with erased ones. */
+  #waiting = 0;
 
   constructor(parts: LogDeps) {
     this.store = parts.store;
@@ -56,6 +62,7 @@ export class Log {
     this.meter = parts.meter ?? new WorkMeter();
     this.caches = parts.caches ?? new CacheRegistry();
     this.queue = parts.queue;
+    this.erased = parts.erased ?? new ErasedWords(parts.store, parts.clock);
   }
 
   /** Appends bodies consecutively; all or none. Payloads are encoded only when the queue has room. */
@@ -64,9 +71,12 @@ export class Log {
     items: readonly ReadyBody<Body>[],
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
-    const { firstSeq, ats } = await this.#add(session, items, extras);
+    const { ready, adding } = this.#isQuiet
+      ? { ready: items, adding: this.#add(session, items, extras) }
+      : await this.#addScreened(session, items, extras);
+    const { firstSeq, ats } = await adding;
     const entries: Entry<Body>[] = [];
-    for (const [index, { body }] of items.entries())
+    for (const [index, { body }] of ready.entries())
       entries.push(buildEntry(session, firstSeq + index, ats[index] as number, body));
     return entries;
   }
@@ -76,6 +86,7 @@ export class Log {
     item: ReadyBody<Body>,
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<Entry<Body>> {
+    if (!this.#isQuiet) return (await this.append(session, [item], extras))[0] as Entry<Body>;
     const { firstSeq, ats } = await this.#add(session, [item], extras);
     return buildEntry(session, firstSeq, ats[0] as number, item.body);
   }
@@ -115,8 +126,37 @@ export class Log {
     );
   }
 
-  flush(): Promise<void> {
-    return this.queue.flush();
+  /** True if an append of a session may not be committed yet. */
+  hasPending(session: SessionId): boolean {
+    return this.#waiting > 0 || this.queue.hasPending(session);
+  }
+
+  async flush(): Promise<void> {
+    while (this.#waiting > 0) await this.erased.prepare();
+    await this.queue.flush();
+  }
+
+  /** True if nothing was erased and no append waits for a look at that, so that the next one need not wait either. */
+  get #isQuiet(): boolean {
+    return this.#waiting === 0 && this.erased.isEmpty;
+  }
+
+  /** Adds the items without erased words, in the order of the calls. */
+  async #addScreened<Body extends EntryBody>(
+    session: SessionId,
+    items: readonly ReadyBody<Body>[],
+    extras: AppendExtras,
+  ) {
+    this.#waiting++;
+    const at = extras.at ?? this.clock.now();
+    try {
+      await this.erased.prepare();
+      const ready = this.erased.screen(session, items, extras.intake !== undefined);
+      // Wrapped, so that the caller continues when it is queued, not when it is committed.
+      return { ready, adding: this.#add(session, ready, { ...extras, at }) };
+    } finally {
+      this.#waiting--;
+    }
   }
 
   async #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {

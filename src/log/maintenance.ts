@@ -1,27 +1,16 @@
-import { randomBytes } from "node:crypto";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import type { DroppableCache } from "../model/base/caches.ts";
 import { isOwnerAlive, isOwnerRunning } from "../model/base/owner.ts";
-import type { Clock } from "../model/clock.ts";
+import { isLonghaulError } from "../model/errors.ts";
+import { Bulkhead, listSkipped, type SharedLoop, type SkippedItem } from "./bulkhead.ts";
 import { adoptInterrupted } from "./interrupted-drafts.ts";
 import type { Log } from "./log.ts";
+import { resumeErasures } from "./redaction.ts";
 import type { CollectedBlobs, CollectOptions } from "./store/blob-store.ts";
 import type { SessionSize } from "./store/session-store.ts";
 import type { SharedStateStore } from "./store/shared-state-store.ts";
-import type { FileSearch, Store, StoreInspection } from "./store/store.ts";
-
-/** A random key of a store, the same in every process that opens it; created on first use. */
-export async function readStoreKey(
-  { leases }: Pick<Store, "leases">,
-  clock: Clock,
-  name: string,
-): Promise<string> {
-  // A lease that never ends: of several who claim it, one succeeds.
-  const owner = randomBytes(32).toString("hex");
-  const lease = { name: `key ${name}`, owner, expiresAt: Number.MAX_SAFE_INTEGER };
-  const known = await leases.get(lease.name);
-  return known?.owner ?? (await leases.claim(lease, clock.now()))?.owner ?? owner;
-}
+import type { FileSearch, StoreInspection } from "./store/store.ts";
+import { readStoreKey } from "./store-key.ts";
 
 /** Looks after an open store: sizes, files, leases, write-ahead log and caches. */
 export class Maintenance {
@@ -53,6 +42,27 @@ export class Maintenance {
   async dropExpiredLeases(): Promise<number> {
     this.#assertOpen();
     return this.#log.store.leases.dropExpired(this.#log.clock.now());
+  }
+
+  /** Lets a loop over the content of everybody go on when one of its items fails, and notes that item. */
+  bulkhead(loop: SharedLoop): Bulkhead {
+    this.#assertOpen();
+    return new Bulkhead(this.#log.store, this.#log.clock, loop);
+  }
+
+  /** Items that loops have left out, each with its reason. */
+  async *skipped(): AsyncGenerator<SkippedItem> {
+    this.#assertOpen();
+    yield* listSkipped(this.#log.store);
+  }
+
+  /** Completes what a process that died had begun: erasures of entries. A store that is read by others goes without. */
+  async resume(): Promise<void> {
+    try {
+      await resumeErasures(this.#log);
+    } catch (error) {
+      if (!isLonghaulError(error, "STORE_READ_ONLY") && !isLonghaulError(error, "STORE_BUSY")) throw error;
+    }
   }
 
   /** A random key of the store, the same in every process that opens it; created on first use. */

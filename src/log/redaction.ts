@@ -1,28 +1,26 @@
+import { randomUUID } from "node:crypto";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import {
   type Entry,
   type EntryBody,
   type EntryRef,
   formatEntryId,
-  getShownMessage,
-  ORIGINAL_FORMAT,
-  type OverlayBody,
+  type MessageBody,
   type Place,
   type SessionId,
 } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import { hasSeq } from "../model/line.ts";
 import { flattenParts, type Message } from "../model/message.ts";
-import { ADDED_ELEMENTS } from "../model/message-tags.ts";
-import { listSingleEdits } from "../model/overlay.ts";
-import type { Part, TextPart } from "../model/part.ts";
-import { removeElements } from "../model/remove-elements.ts";
+import type { Part } from "../model/part.ts";
 import { toEntry } from "./entry-body.ts";
+import { ERASED, REMOVED_TITLE } from "./erasing/erased-words.ts";
+import { type ErasurePlan, type FindQuotes, type PlannedEntry, planErasure } from "./erasing/plan-erasure.ts";
 import { Lines } from "./lines.ts";
 import type { Log } from "./log.ts";
-import type { EntryStore, Tombstone } from "./store/entry-store.ts";
+import type { Tombstone } from "./store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
-import type { SessionRecord, SessionStore } from "./store/session-store.ts";
+import { listLedger } from "./store/ledger-store.ts";
 import { requirePlaceAtTime } from "./view/place-at-time.ts";
 
 const BATCH = 64;
@@ -50,7 +48,7 @@ async function replaceEntries(
 async function buildTombstones(
   log: Log,
   session: SessionId,
-  places: readonly Place[],
+  places: readonly (Place & Partial<PlannedEntry>)[],
   reason: string | undefined,
 ): Promise<readonly Tombstone[]> {
   const tombstones: Tombstone[] = [];
@@ -64,7 +62,7 @@ async function buildTombstones(
 async function buildTombstone(
   log: Log,
   session: SessionId,
-  place: Place,
+  place: Place & Partial<PlannedEntry>,
   reason: string | undefined,
 ): Promise<Tombstone | undefined> {
   const id = formatEntryId(place.session, place.seq);
@@ -81,12 +79,20 @@ async function buildTombstone(
   const isSaid = entry.kind === "message" && entry.message.meta?.longhaul === undefined;
   const hasUnnamed = isSaid && entry.message.parts.some(isUnnamedResult);
   const names = hasUnnamed ? await readCallNames(log, session, place.seq) : new Map();
-  const left = isSaid ? eraseMessage(entry.message, names) : undefined;
+  const rest = place.cause === "quote" && isSaid ? await readRest(log, entry) : undefined;
+  const left = rest ?? (isSaid ? eraseMessage(entry.message, names) : undefined);
   const body: EntryBody = { kind: "redacted", was: stored.kind, ...dropUndefined({ reason, left }) };
   return { seq: place.seq, payload: log.encode(body) };
 }
 
-const ERASED: TextPart = { type: "text", text: "[removed on request]" };
+/** A message that quotes erased words, without these; undefined if the words were not remembered. */
+async function readRest(log: Log, { session, message }: Entry<MessageBody>): Promise<Message | undefined> {
+  await log.erased.prepare();
+  const [screened] = log.erased.screen(session, [{ body: { kind: "message", message } }], true);
+  const rest = screened?.body.message;
+  const hasBlobs = rest && flattenParts(rest).some(({ type }) => type === "blob");
+  return rest === message || hasBlobs ? undefined : rest;
+}
 
 function isUnnamedResult(part: Part): boolean {
   return part.type === "tool-result" && part.name === undefined;
@@ -117,20 +123,55 @@ function eraseMessage({ role, parts }: Message, names: ReadonlyMap<string, strin
   return { role, parts: hasResult ? left : [ERASED, ...left] };
 }
 
-/** Replaces a title that quoted removed content: importers and the gateway name a session by its first request. */
-const REMOVED_TITLE = "(title removed)";
+/** Begins the id of the record of an erasure of entries that is under way. */
+const JOURNAL_PREFIX = "entries ";
+
+/** Lists what `redactWithTraces` would remove. */
+export async function previewErasure(
+  log: Log,
+  session: SessionId,
+  lines: Lines,
+  which: readonly EntryRef[],
+  findQuotes?: FindQuotes,
+): Promise<ErasurePlan> {
+  const places = await resolvePlaces(log, lines, which);
+  return (await planErasure(log, session, places, { findQuotes })).plan;
+}
 
 /**
  * Erases the content of entries from disk, the overlays, titles and copies that may quote it, in forks and children, too,
- * and the files that the session was imported from.
+ * and the files that the session was imported from. The plan is recorded first: whoever opens the store after a crash
+ * completes it.
  */
 export async function redactWithTraces(
   log: Log,
   session: SessionId,
   lines: Lines,
   which: readonly EntryRef[],
-  reason: string | undefined,
+  options: { readonly reason?: string | undefined; readonly findQuotes?: FindQuotes } = {},
 ): Promise<FreedCounts> {
+  const places = await resolvePlaces(log, lines, which);
+  const { plan, words } = await planErasure(log, session, places, options);
+  // Checks every entry before the first write.
+  await buildTombstones(log, session, plan.places, options.reason);
+  await log.erased.remember(session, words);
+  const row = { id: `${JOURNAL_PREFIX}${randomUUID()}`, value: JSON.stringify(plan) };
+  await log.store.ledger.put("erasure", [row]);
+  const freed = await carryOut(log, plan);
+  await log.store.ledger.remove("erasure", [row.id]);
+  return freed;
+}
+
+/** Completes erasures of entries whose process died. */
+export async function resumeErasures(log: Log): Promise<void> {
+  for await (const { id, value } of listLedger(log.store.ledger, "erasure")) {
+    if (!id.startsWith(JOURNAL_PREFIX)) continue;
+    await carryOut(log, JSON.parse(value) as ErasurePlan);
+    await log.store.ledger.remove("erasure", [id]);
+  }
+}
+
+async function resolvePlaces(log: Log, lines: Lines, which: readonly EntryRef[]): Promise<readonly Place[]> {
   const places: Place[] = [];
   for (const one of which)
     places.push(
@@ -138,26 +179,23 @@ export async function redactWithTraces(
         ? await requirePlaceAtTime(lines, log.store.entries, one)
         : await lines.resolvePlace(one),
     );
-  const { entries, sessions } = log.store;
-  const relatives = await listRelatives(sessions, session);
-  const erased = await readErased(entries, places);
-  const titles = await readTitles(sessions, relatives);
-  const planned: { readonly id: SessionId; readonly tombstones: readonly Tombstone[] }[] = [];
-  for (const relative of relatives) {
-    const { id, relation } = relative;
-    const traces =
-      relation === "child"
-        ? await findCopies(entries, relative, erased, titles)
-        : await findTraces(entries, id, places, erased);
-    const own = id === session ? places : [];
-    planned.push({ id, tombstones: await buildTombstones(log, id, [...own, ...traces], reason) });
-  }
-  for (const [id, title] of titles)
-    if (erased.texts.some((text) => isQuotingTitle(title, text)) || erased.names.has(title))
-      await sessions.update(id, { title: REMOVED_TITLE });
+  return places;
+}
+
+/** Removes the content that a plan lists, as far as it is still there. */
+async function carryOut(
+  log: Log,
+  { places, entries, titles, session, reason }: ErasurePlan,
+): Promise<FreedCounts> {
+  const { sessions } = log.store;
+  for (const id of titles) if (await sessions.get(id)) await sessions.update(id, { title: REMOVED_TITLE });
+  const bySession = Map.groupBy(entries, (entry) => entry.session);
+  for (const { session: own } of places) if (!bySession.has(own)) bySession.set(own, []);
+  for (const id of await listForks(log, session)) if (!bySession.has(id)) bySession.set(id, []);
   let freed = NOTHING_FREED;
-  // The entries themselves come last: if the process is killed before, a repetition still finds their traces.
-  for (const { id, tombstones } of planned.reverse()) {
+  for (const [id, own] of bySession) {
+    if (!(await sessions.get(id))) continue;
+    const tombstones = await buildTombstones(log, id, own, reason);
     freed = addFreed(freed, await replaceEntries(log, id, tombstones));
     const { line } = await new Lines(log, id).active();
     // Entries keep their places, so a new one tells every handle and process to read the log again.
@@ -170,176 +208,15 @@ export async function redactWithTraces(
   return freed;
 }
 
-type Relative = Pick<SessionRecord, "id" | "relation" | "meta">;
-
-/** A session with its forks and theirs, whose lines may have its entries, and the children of all of them. */
-async function listRelatives(sessions: SessionStore, session: SessionId): Promise<readonly Relative[]> {
-  const relatives: Relative[] = [{ id: session }];
-  for (const { id: parent, relation } of relatives)
-    for (let before: SessionId | undefined; relation !== "child"; ) {
-      const page = await sessions.list({ parent, limit: BATCH, ...dropUndefined({ before }) });
-      relatives.push(...page);
+/** The sessions whose lines may have entries of a session: its forks, and theirs. */
+async function listForks({ store }: Log, session: SessionId): Promise<readonly SessionId[]> {
+  const forks: SessionId[] = [session];
+  for (const parent of forks)
+    for (let before: SessionId | undefined; ; ) {
+      const page = await store.sessions.list({ parent, limit: BATCH, ...dropUndefined({ before }) });
+      forks.push(...page.filter(({ relation }) => relation !== "child").map(({ id }) => id));
       before = page.at(-1)?.id;
       if (page.length < BATCH) break;
     }
-  return relatives;
-}
-
-/** The titles of sessions, in the form in which texts are compared. */
-async function readTitles(
-  sessions: SessionStore,
-  among: readonly Relative[],
-): Promise<ReadonlyMap<SessionId, string>> {
-  const titles = new Map<SessionId, string>();
-  for (const { id } of among) {
-    const title = collapseSpaces((await sessions.get(id))?.title ?? "");
-    if (title !== "") titles.set(id, title);
-  }
-  return titles;
-}
-
-/** Content of entries that are to be erased. */
-interface ErasedContent {
-  /** The text of each message. */
-  readonly texts: readonly string[];
-  /** The words of a person, without what an agent adds to them. */
-  readonly words: readonly string[];
-  /** Ids of the calls whose results are among them: an edit may name a result by its call. */
-  readonly results: ReadonlySet<string>;
-  /** Titles that models gave to the words. */
-  readonly names: Set<string>;
-}
-
-async function readErased(entries: EntryStore, places: readonly Place[]): Promise<ErasedContent> {
-  const texts: string[] = [];
-  const words: string[] = [];
-  const results = new Set<string>();
-  for (const { session, seq } of places) {
-    const stored = await entries.get(session, seq);
-    const entry = stored && toEntry(session, stored);
-    const message = entry && getShownMessage(entry);
-    for (const part of message?.parts ?? []) if (part.type === "tool-result") results.add(part.callId);
-    if (entry?.kind !== "message") continue;
-    const own = flattenParts(entry.message).map(textOfPart);
-    texts.push(collapseSpaces(own.join("\n")));
-    if (entry.message.role === "user")
-      words.push(...own.map((text) => collapseSpaces(removeElements(text, ADDED_ELEMENTS, " "))));
-  }
-  return { texts, words: words.filter((text) => text !== ""), results, names: new Set() };
-}
-
-/** Shorter words may be part of a text by chance. */
-const MIN_REPEATED_CHARACTERS = 12;
-
-/**
- * The messages of a child session that repeat erased words of a person, and the replies that are titles: clients send the
- * words again, among others, to get a title for them. Elsewhere only a message with nothing else is a copy.
- */
-async function findCopies(
-  entries: EntryStore,
-  { id: session, meta }: Relative,
-  { words, names }: ErasedContent,
-  titles: ReadonlyMap<SessionId, string>,
-): Promise<readonly Place[]> {
-  const copies: Place[] = [];
-  const { kind } = (meta?.gateway ?? {}) as { readonly kind?: unknown };
-  const isCopy = (text: string) => (one: string) =>
-    text === one || (kind === "title" && one.length >= MIN_REPEATED_CHARACTERS && text.includes(one));
-  let isRepeated = false;
-  for (let from = 1; words.length > 0; ) {
-    const query = { from, to: Number.MAX_SAFE_INTEGER, limit: BATCH, order: "ascending" } as const;
-    const found = await entries.read(session, { ...query, kinds: ["message"] });
-    for (const stored of found) {
-      const entry = toEntry(session, stored);
-      if (entry.kind !== "message") continue;
-      const { role } = entry.message;
-      const text = collapseSpaces(flattenParts(entry.message).map(textOfPart).join("\n"));
-      const name =
-        isRepeated && role === "assistant" && [...titles.values()].find((one) => text.startsWith(one));
-      isRepeated = role === "user" && words.some(isCopy(text));
-      if (name) names.add(name);
-      if (isRepeated || name) copies.push({ session, seq: entry.seq });
-    }
-    const last = found.at(-1);
-    if (!last || found.length < BATCH) break;
-    from = last.seq + 1;
-  }
-  return copies;
-}
-
-/** Overlays of a session with text about one of the entries, which may quote them, and the files it was imported from. */
-async function findTraces(
-  entries: EntryStore,
-  session: SessionId,
-  places: readonly Place[],
-  { results }: ErasedContent,
-): Promise<readonly Place[]> {
-  const traces: Place[] = [];
-  const { seq: head } = await entries.head(session);
-  for (let from = 1; from <= head; ) {
-    const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay", "raw"] } as const;
-    const found = await entries.read(session, query);
-    for (const stored of found) {
-      const entry = toEntry(session, stored);
-      const isOriginal = entry.kind === "raw" && entry.format === ORIGINAL_FORMAT;
-      // A damaged overlay may quote any of the entries.
-      const isTrace =
-        entry.kind === "overlay" ? isQuoting(entry, places, results) : stored.kind === "overlay";
-      if (isOriginal || isTrace) traces.push({ session, seq: entry.seq });
-    }
-    const last = found.at(-1);
-    if (!last || found.length < BATCH) break;
-    from = last.seq + 1;
-  }
-  return traces;
-}
-
-function isQuoting(
-  overlay: Entry<OverlayBody>,
-  places: readonly Place[],
-  results: ReadonlySet<string>,
-): boolean {
-  return hasText(overlay) && places.some((place) => isAbout(overlay, place, results));
-}
-
-/** Whether an overlay contains text; receipts do, because they name removed content. */
-function hasText({ edit, receipt }: Entry<OverlayBody>): boolean {
-  return receipt !== undefined || listSingleEdits(edit).some(({ type }) => type !== "hide");
-}
-
-function isAbout({ edit, session }: Entry<OverlayBody>, place: Place, results: ReadonlySet<string>): boolean {
-  return listSingleEdits(edit).some((single) => {
-    if (single.type !== "replace") {
-      const quotes = single.type === "summarize" ? (single.quotes ?? []) : [];
-      return (
-        quotes.some(({ session: own, seq }) => own === place.session && seq === place.seq) ||
-        single.ranges.some(
-          (range) => range.session === place.session && range.from <= place.seq && place.seq <= range.to,
-        )
-      );
-    }
-    if ("callId" in single.target) return results.has(single.target.callId);
-    const { seq, session: own = session } = single.target;
-    return own === place.session && seq === place.seq;
-  });
-}
-
-function textOfPart(part: Part): string {
-  return part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "";
-}
-
-/** True if a text has the title, cut off at its end or not, or all of its whole words. */
-function isQuotingTitle(title: string, text: string): boolean {
-  if (text.includes(title.replace(/…$/, ""))) return true;
-  const words = listWords(title.replace(/[\p{L}\p{N}]*…$/u, ""));
-  const own = new Set(listWords(text));
-  return words.length > 0 && words.every((word) => own.has(word));
-}
-
-function listWords(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-function collapseSpaces(text: string): string {
-  return text.toLowerCase().replace(/\s+/g, " ").trim();
+  return forks;
 }

@@ -228,6 +228,9 @@ function isSpilled(part: Part): part is BlobPart {
 /** Larger parts are not loaded; their preview stands for them. */
 const MAX_BLOB_BYTES = 8_000_000;
 
+/** Why a part may have to be shown by its preview: the limit of loaded bytes may be lower than ours. */
+const UNREADABLE = ["BLOB_NOT_FOUND", "BLOB_CORRUPT", "BLOB_TOO_LARGE"] as const;
+
 /** The text of a part that was stored apart, as `read` reads such a part; its preview if it is too large or lost. */
 export async function readBlobText(
   part: BlobPart,
@@ -239,8 +242,7 @@ export async function readBlobText(
     const restored = await restore(part);
     return restored.type === "blob" ? "" : await read(restored, restore);
   } catch (error) {
-    if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
-      return part.preview ?? "";
+    if (UNREADABLE.some((code) => isLonghaulError(error, code))) return part.preview ?? "";
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import type { StoredChunk } from "../log/store/memory-store.ts";
+import { foldText } from "../model/sentences.ts";
 import type { CandidateSet } from "./index/find-candidates.ts";
 import type { SearchResult } from "./index-search.ts";
 import type { RankedChunk } from "./make-hits.ts";
@@ -8,7 +9,6 @@ import { computeDotProduct } from "./rank/soft-match.ts";
 import type { RankContext } from "./rank/turn-candidate.ts";
 import { EAST_ASIAN } from "./text/east-asian.ts";
 import { EVIDENCE } from "./text/evidence.ts";
-import { foldText } from "./text/fold-text.ts";
 
 const MIN_CHUNKS = 1_000;
 

@@ -2,6 +2,7 @@ import type { Log } from "../log/log.ts";
 import type { MemoryStore, SourceRecord, StoredChunk } from "../log/store/memory-store.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
+import { foldText } from "../model/sentences.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { ChunkVectors, VectorWait } from "./index/chunk-vectors.ts";
 import { type CandidateLimits, type CandidateSet, findCandidates, toFile } from "./index/find-candidates.ts";
@@ -18,7 +19,6 @@ import { RecentTouches } from "./recent-touches.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
 import { SourceNumbers } from "./source-numbers.ts";
 import { analyzeText } from "./text/analyze-text.ts";
-import { foldText } from "./text/fold-text.ts";
 
 /** Share of named turns from which on people talk with each other. */
 const MIN_NAMED_SHARE = 0.5;

@@ -5,7 +5,7 @@ import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { getOwnerPrefix } from "../model/session-owner.ts";
+import { getOwnerPrefix, isOwnSession } from "../model/session-key.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
 import { toMemorySession } from "./memories/stored-memory.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
@@ -92,9 +92,7 @@ export function hasScopeOwner({ owners }: MemoryScope, id: SessionId): boolean {
 /** True if the id of a session meets the prefixes and owners of a scope. */
 export function hasScopePrefix(scope: MemoryScope, id: SessionId): boolean {
   const { prefix = "", prefixes } = scope;
-  return (
-    hasScopeOwner(scope, id) && id.startsWith(prefix) && (prefixes?.some((one) => id.startsWith(one)) ?? true)
-  );
+  return hasScopeOwner(scope, id) && isOwnSession([prefix], id) && isOwnSession(prefixes, id);
 }
 
 /** True if a session is within a scope by its id; conditions on metadata are not checked. */

@@ -3,7 +3,15 @@ import type { Log } from "../log/log.ts";
 import type { StoredChunk } from "../log/store/memory-store.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { DroppableCache } from "../model/base/caches.ts";
-import { checkSessionId, type Entry, type EntryId, parseEntryId, type SessionId } from "../model/entry.ts";
+import {
+  checkSessionId,
+  type Entry,
+  type EntryId,
+  formatEntryId,
+  type Place,
+  parseEntryId,
+  type SessionId,
+} from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import { Census, type Closable, Lifetime } from "../model/lifetime.ts";
 import type { RelatedContent } from "../model/related-content.ts";
@@ -235,6 +243,20 @@ export class Memory implements Closable {
     const sessions = await this.#deps.log.store.sessions.list({ limit: 100 });
     const files = await this.sources({ kind: "file", limit: 1 });
     return files.length === 0 && sessions.every(({ id }) => findMemoryAgent(id) !== undefined);
+  }
+
+  /** Entries that may repeat a text: all candidates of a search, in no order, as far as they can be indexed in time. */
+  async findRepetitions(text: string, waitMs = WAIT_MS): Promise<readonly Place[]> {
+    checkKind("text", text, "text");
+    await this.#follower.catchUpWithin(checkWholeNumber("waitMs", waitMs, 0));
+    const { found } = await this.#search.search(text, { waitMs: 0 });
+    const places = new Map<string, Place>();
+    for (const { source, seq } of found.chunks.values()) {
+      const { kind, name } = found.sources.get(source) ?? {};
+      if (kind === "session" && name !== undefined)
+        places.set(formatEntryId(name, seq), { session: name, seq });
+    }
+    return [...places.values()];
   }
 
   /**

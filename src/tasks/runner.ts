@@ -349,7 +349,7 @@ function buildAgentContext<OpenedSession>(
   };
 }
 
-/** Dependencies of `isolate`. */
+/** Dependencies of `isolateTask`. */
 interface IsolateTaskDeps extends RetryStoreDeps {
   readonly journal: Journal;
   readonly limits: TaskLimits;

@@ -23,7 +23,7 @@ export interface OutputOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Dependencies of `readOutput`. */
+/** Dependencies of `readTaskOutput`. */
 interface TaskOutputDeps {
   readonly log: Log;
   readonly lifetime: Lifetime;

@@ -47,6 +47,31 @@ describe("longhaul doctor", () => {
     expect(levelsOf(value.findings, "blobs")).toEqual(["problem"]);
   });
 
+  test("longhaul doctor names a session into which files of the same name were imported", async () => {
+    const store = await storeWith("openai-chat/trace", async (session) => {
+      await session.update({
+        meta: { source: { format: "openai-chat", id: "trace", path: "b/trace.json" } },
+      });
+      const intake = await session.intake("import:openai-chat/trace");
+      for (const text of ["A question of one.", "Another question."])
+        await intake.append([{ body: { kind: "message", message: { role: "user", text } } }]);
+      const lineage = {
+        tip: 1,
+        end: 1,
+        rewound: null,
+        segments: [],
+        moved: [],
+        versions: [[2, 1]],
+        anchor: [],
+      };
+      await intake.save({ progress: { lineage, chosen: "" } });
+    });
+    const { value } = await jsonHere(["doctor", "--store", store]);
+    expect(value.findings).toContainEqual(
+      expect.objectContaining({ area: "histories", text: expect.stringContaining("openai-chat/trace") }),
+    );
+  });
+
   test("longhaul doctor reports a damaged database, and says how to save the content", async () => {
     const store = await talk();
     const bytes = readFileSync(join(store, "log.db"));

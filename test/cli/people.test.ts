@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/kernel/index.ts";
-import { buildPersonId } from "../../src/model/session-owner.ts";
+import { buildPersonId } from "../../src/model/session-key.ts";
 import { TestAgent } from "../support/agent.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";

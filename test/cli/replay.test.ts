@@ -86,6 +86,26 @@ describe("longhaul replay", () => {
     );
   });
 
+  test("longhaul replay counts lost thinking, and takes the prices of any known model", async () => {
+    const words = [
+      "replay",
+      conversationFile(),
+      "--window",
+      "32k",
+      "--policy",
+      "none",
+      "--thinking",
+      "bound",
+    ];
+    const { stdout } = await runHere([...words, "--prices", "claude-fable-5-2", "--json"]);
+    const [one] = JSON.parse(stdout).replays;
+    expect(one).toMatchObject({ thinkingAlive: 1, turnWhole: 1, lostThinkingTokens: 0, unpricedSessions: 0 });
+    expect(one.dollars).toBeCloseTo((one.cost * 8) / 1_000_000);
+    expect((await runHere(words)).stdout).toMatch(/thinking +turn/);
+    const wrong = await runHere(["replay", "x", "--thinking", "none"]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("bound")]);
+  });
+
   test("longhaul replay names a wrong window or policy", async () => {
     const wrong = await runHere(["replay", "x", "--window", "big"]);
     expect(wrong.code).toBe(2);

@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../src/kernel/index.ts";
 import { eventually } from "../support/eventually.ts";
@@ -46,8 +45,8 @@ async function end({ running }: Serving, signal: NodeJS.Signals = "SIGTERM") {
   return running.ended;
 }
 
-/** A provider that gives the same reply to every request, after `ms`. */
-async function provider(ms = 0): Promise<{ readonly url: string; readonly bodies: string[] }> {
+/** A provider that gives the same reply to every request when `ready` has resolved. */
+async function provider(ready?: Promise<void>): Promise<{ readonly url: string; readonly bodies: string[] }> {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     let body = "";
@@ -56,7 +55,7 @@ async function provider(ms = 0): Promise<{ readonly url: string; readonly bodies
     });
     request.on("end", async () => {
       bodies.push(body);
-      await setTimeout(ms);
+      await ready;
       const content = [{ type: "text", text: "Seven thousand." }];
       const usage = { input_tokens: 10, output_tokens: 3 };
       const message = {
@@ -164,20 +163,23 @@ describe("longhaul serve", () => {
   });
 
   proofTest("longhaul serve finishes a running request before it stops", async () => {
-    const { url } = await provider(500);
+    const ready = Promise.withResolvers<void>();
+    const { url, bodies } = await provider(ready.promise);
     const serving = await serve(["--upstream", url]);
     const asked = fetch(`${serving.url}/v1/messages`, asking());
-    await setTimeout(200);
+    await expect.poll(() => bodies).toHaveLength(1);
     const ended = end(serving);
+    await serving.running.says('"type":"stopping"');
+    ready.resolve();
     expect((await asked).status).toBe(200);
     expect((await ended).code).toBe(143);
   });
 
   proofTest("longhaul serve ends at once on a second signal", async () => {
-    const { url } = await provider(60_000);
+    const { url, bodies } = await provider(new Promise(() => {}));
     const serving = await serve(["--upstream", url]);
     const asked = fetch(`${serving.url}/v1/messages`, asking()).catch(() => "cut");
-    await setTimeout(200);
+    await expect.poll(() => bodies).toHaveLength(1);
     serving.running.process.kill("SIGINT");
     await serving.running.says('"type":"stopping"');
     expect((await end(serving, "SIGINT")).code).toBe(130);

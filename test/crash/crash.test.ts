@@ -1,19 +1,22 @@
 import { expect } from "vitest";
 import { testFolder } from "../support/folder.ts";
-import { proofRounds, sizedTest } from "../support/proof.ts";
-import { crashRounds } from "./rounds.ts";
+import { proofCases, sizedTest } from "../support/proof.ts";
+import { crashWriter, PLACES, type WriterPlace } from "./rounds.ts";
 
-/** Each round kills at another of the few steps of a commit; the soak repeats this for hours. */
-const rounds = proofRounds(50, 4);
+/** In the everyday suite, one place each: inside of a commit, between commit and acknowledgment, with a blob, in a draft. */
+const everyday: readonly WriterPlace[] = [
+  { way: "batch", call: "entries.append", moment: "inside" },
+  { way: "group", call: "entries.append", moment: "after" },
+  { way: "image", call: "blobs.write", moment: "after" },
+  { way: "draft", call: "drafts.write", moment: "before" },
+];
 
-sizedTest(
-  `every acknowledged append survives SIGKILL at any moment, once and in order (${rounds} rounds)`,
-  async () => {
-    const report = await crashRounds(testFolder(), rounds);
-    expect(report.acknowledged).toBeGreaterThan(10 * rounds);
-    expect(report.found).toBeGreaterThanOrEqual(report.acknowledged);
-    // Each writer leaves one draft; the kernel that checks the log also adopts the last one.
-    expect(report.interrupted).toBeGreaterThan(rounds / 2);
+sizedTest.each(proofCases([...everyday, ...PLACES], everyday.length))(
+  "every acknowledged append survives a SIGKILL $moment $call of '$way', once and in order, and so do those of the next writer",
+  async (place) => {
+    const path = testFolder();
+    const { found, acknowledged } = await crashWriter(path, 1, place, 0);
+    expect(found).toBeGreaterThanOrEqual(acknowledged);
+    await crashWriter(path, 2, place, found);
   },
-  300_000,
 );

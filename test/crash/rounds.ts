@@ -1,58 +1,86 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { type Entry, openKernel, type Session } from "../../src/kernel/index.ts";
 import { startChild } from "../support/child.ts";
 import { textOf } from "../support/kernel.ts";
+import { type KillMoment, MOMENTS } from "../support/kill-place.ts";
 
-/** Counts of entries left by a series of killed writers. */
+/** A place where a writer dies in its third cycle; see `writer.ts`. */
+export interface WriterPlace {
+  /** The way of appending. */
+  readonly way: "draft" | "single" | "group" | "batch" | "image";
+  /** The call of the store, or the acknowledgment after it. */
+  readonly call: string;
+  readonly moment: KillMoment;
+}
+
+const CALLS: Readonly<Record<WriterPlace["way"], readonly string[]>> = {
+  draft: ["drafts.write"],
+  single: ["entries.append"],
+  group: ["entries.append"],
+  batch: ["entries.append"],
+  image: ["blobs.write", "entries.append"],
+};
+
+/** All places: each call of each way before, inside and after its transaction, and the acknowledgment after it. */
+export const PLACES: readonly WriterPlace[] = Object.entries(CALLS).flatMap(([name, calls]) => {
+  const way = name as WriterPlace["way"];
+  const around = calls.flatMap((call) => MOMENTS.map((moment) => ({ way, call, moment })));
+  const told = { way, call: "acknowledgment", moment: "after" } as const;
+  return way === "draft" ? around : [...around, told];
+});
+
+/** Entries of a log that a writer's death left. */
 export interface CrashReport {
   readonly acknowledged: number;
   readonly found: number;
-  readonly interrupted: number;
 }
 
-/** Kills a writing child with SIGKILL at a random moment, `rounds` times on one store, and checks the log each time. */
-export async function crashRounds(path: string, rounds: number): Promise<CrashReport> {
-  let acknowledged = 0;
-  let checkedThrough = 0;
-  let interrupted = 0;
-  for (let round = 0; round < rounds; round++) {
-    const acks = await killedWriter(path, round);
-    acknowledged += acks.size;
-    const kernel = await openKernel(path.startsWith("postgres://") ? { store: path } : { path });
-    try {
-      const session = await kernel.session("marathon");
-      const fresh = await readAfter(session, checkedThrough);
-      checkSeqs(fresh, checkedThrough);
-      checkAcknowledged(fresh, acks);
-      checkOrder(fresh, round);
-      interrupted += fresh.filter((entry) => entry.kind === "message" && entry.message.interrupted).length;
-      for (const entry of fresh) await checkBlobs(entry, (digest) => kernel.blobs.bytes(digest));
-      checkedThrough = fresh.at(-1)?.seq ?? checkedThrough;
-      await kernel.collectGarbage();
-    } finally {
-      await kernel.close();
-    }
+/** Lets a writer die at a place, or kills it after some acknowledgments, and checks the log behind entry `after`. */
+export async function crashWriter(
+  path: string,
+  round: number,
+  death: WriterPlace | number,
+  after: number,
+): Promise<CrashReport> {
+  const acks = await runWriter(path, round, death);
+  const kernel = await openKernel({
+    ...(path.startsWith("postgres://") ? { store: path } : { path }),
+    embedder: null,
+  });
+  try {
+    const session = await kernel.session("marathon");
+    const fresh = await readAfter(session, after);
+    checkSeqs(fresh, after);
+    checkAcknowledged(fresh, acks);
+    checkOrder(fresh, round);
+    // A writer that has stored its draft leaves one interrupted message.
+    const interrupted = fresh.filter((entry) => entry.kind === "message" && entry.message.interrupted);
+    expect(interrupted.map(textOf)).toEqual([expect.stringMatching(`^${round}:draft\\.`)]);
+    for (const entry of fresh) await checkBlobs(entry, (digest) => kernel.blobs.bytes(digest));
+    await kernel.collectGarbage();
+    return { acknowledged: acks.size, found: fresh.at(-1)?.seq ?? after };
+  } finally {
+    await kernel.close();
   }
-  return { acknowledged, found: checkedThrough, interrupted };
 }
 
-async function killedWriter(path: string, round: number): Promise<Map<number, string>> {
-  const child = startChild(new URL("./writer.ts", import.meta.url), [path, `${round}`]);
+async function runWriter(
+  path: string,
+  round: number,
+  death: WriterPlace | number,
+): Promise<Map<number, string>> {
+  const place = typeof death === "number" ? [] : [death.way, death.call, death.moment];
+  const child = startChild(new URL("./writer.ts", import.meta.url), [path, `${round}`, ...place]);
   const acks = new Map<number, string>();
-  // The moment is counted mainly in commits, 1 to 40 of them, so that a slow machine runs the same test.
-  let left = 1 + ((round * 7) % 40);
-  const kill = async () => {
-    await sleep(Math.random() * 5);
-    child.process.kill("SIGKILL");
-  };
+  let last = "";
   for await (const line of child.lines) {
-    if (--left === 0) void kill();
+    last = line;
     const [seq, text] = line.split(" ");
-    // The kill may truncate the last line, which then was not acknowledged.
+    // A kill from outside may truncate the last line, which then was not acknowledged.
     if (/^\d+ \d+:\d+$/.test(line)) acks.set(Number(seq), text as string);
+    if (acks.size === death) child.process.kill("SIGKILL");
   }
-  expect(await child.ended(), child.errors()).toBe("SIGKILL");
+  expect(await child.ended(), `${last} ${child.errors()}`).toBe("SIGKILL");
   expect(acks.size).toBeGreaterThan(0);
   return acks;
 }

@@ -131,6 +131,22 @@ describe("the commit queue", () => {
     await store.close();
   });
 
+  test("a request with a value that the store cannot hold fails without the others", async () => {
+    const { store, entries } = await countingStore();
+    const queue = new CommitQueue(entries, 1e6);
+    const tooLate = { entries: [{ kind: "message", at: 2 ** 80, payload: Buffer.from("x") }] } as const;
+    const outcomes = await Promise.allSettled([
+      queue.add(sized("a")),
+      queue.add(sized("b", tooLate)),
+      queue.add(sized("c", { create: { id: "other", createdAt: 0 }, session: "other" })),
+      queue.add(sized("d")),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+    expect((await store.entries.head("s")).seq).toBe(2);
+    expect((await store.entries.head("other")).seq).toBe(1);
+    await store.close();
+  });
+
   sizedTest("random appends to many sessions get the same results as one by one", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(appendCase, { maxLength: 40 }), async (cases) => {

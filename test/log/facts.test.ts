@@ -25,6 +25,14 @@ describe("facts of a session", () => {
     expect(await other.facts.get("n")).toBeNull();
   });
 
+  test("a fact that several writers count up at once loses no count", async () => {
+    const kernel = await testKernel();
+    const [one, other] = [await kernel.session("s"), await kernel.session("s")];
+    const count = (session: typeof one) => session.facts.change("n", (value) => Number(value ?? 0) + 1);
+    await Promise.all(Array.from({ length: 20 }, (_, at) => count(at % 2 ? one : other)));
+    expect(await one.facts.get("n")).toBe(20);
+  });
+
   test("facts of a session add nothing to the log", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();

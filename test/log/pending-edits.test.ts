@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { say, testKernel, texts } from "../support/kernel.ts";
 
@@ -20,8 +19,7 @@ describe("a pending edit", () => {
     const session = await kernel.session();
     await say(session, "1");
     const edit = await session.edits.propose(1, { role: "user", text: "one" });
-    await sleep(80);
-    expect(session.edits.list()).toEqual([]);
+    await expect.poll(() => session.edits.list()).toEqual([]);
     await expect(session.edits.confirm(edit.id)).rejects.toMatchObject({ code: "EDIT_NOT_FOUND" });
     expect(texts(await session.page())).toEqual(["1"]);
   });

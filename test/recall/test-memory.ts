@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { Blobs } from "../../src/log/blobs.ts";
 import { CommitQueue } from "../../src/log/commit-queue.ts";
-import { resolveLimits } from "../../src/log/limits.ts";
+import { type Limits, resolveLimits } from "../../src/log/limits.ts";
 import { Log } from "../../src/log/log.ts";
 import { redactEntries } from "../../src/log/redaction.ts";
 import type { Store } from "../../src/log/store/store.ts";
@@ -29,9 +29,10 @@ export interface Fixture {
 export async function testMemory(
   parts: Partial<Omit<MemoryDeps, "log">> = {},
   path = ":memory:",
+  changed: Partial<Limits> = {},
 ): Promise<Fixture> {
   const store = await openSqliteStore({ path });
-  const limits = resolveLimits(undefined);
+  const limits = resolveLimits(changed);
   const blobs = new Blobs(store.blobs, limits, systemClock);
   const queue = new CommitQueue(store.entries, limits.maxQueuedBytes);
   const log = new Log({ store, blobs, limits, clock: systemClock, ids: randomIds, queue });

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -49,6 +49,21 @@ describe("the documents", () => {
         .map(([link]) => `${path} → ${link}`),
     );
     expect(broken).toEqual([]);
+  });
+
+  test("the list of decisions explains each number that has no page", () => {
+    const list = readFileSync(join(root, "docs/decisions/README.md"), "utf8");
+    const [introduction = ""] = list.split("\n- [", 1);
+    const explained = [...introduction.matchAll(/(\d{4})(?: to (\d{4}))?/g)].flatMap(
+      ([, first, last = first]) =>
+        Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
+    );
+    const pages = readdirSync(join(root, "docs/decisions")).flatMap((name) => name.match(/^\d{4}/) ?? []);
+    const numbers = pages.map(Number);
+    const gaps = Array.from({ length: Math.max(...numbers) }, (_, index) => index + 1).filter(
+      (number) => !numbers.includes(number) && !explained.includes(number),
+    );
+    expect(gaps).toEqual([]);
   });
 
   test("the documents have at most 22 pages, not counting decisions", () => {

@@ -66,6 +66,29 @@ describe("comments", () => {
   });
 });
 
+/** Names in backticks that others define: the AI SDK and PostgreSQL. */
+const FOREIGN_NAMES: ReadonlySet<string> = new Set(["generateText", "sslmode"]);
+
+describe("names in comments", () => {
+  test("each name of code that a comment quotes exists in the code", () => {
+    const withoutComments = (text: string) =>
+      text.replace(/\/\*[\s\S]*?\*\//g, " ").replace(/(^|[\s;,{(])\/\/.*$/gm, "$1");
+    const codes = new Map(src.map(({ path, text }) => [path, withoutComments(text)]));
+    const words = new Set([...codes.values()].flatMap((code) => code.match(/[A-Za-z_$][\w$]*/g) ?? []));
+    const missing = src.flatMap(({ path, text }) =>
+      (text.match(/\/\*\*?[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm) ?? []).flatMap((comment) =>
+        [...comment.matchAll(/`(#?)([a-z][A-Za-z]*)(?:\(\))?`/g)].flatMap(
+          ([quoted, isPrivate, name = ""]) => {
+            const isThere = isPrivate ? codes.get(path)?.includes(`#${name}`) : words.has(name);
+            return isThere || FOREIGN_NAMES.has(name) ? [] : [`${path}: ${quoted}`];
+          },
+        ),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+});
+
 describe("files", () => {
   test("files have at most 500 lines", () => {
     const long = src

@@ -28,7 +28,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
  */
 const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   model: [["base", "secrets"]],
-  log: [["store"], ["migration", "view"]],
+  log: [["store"], ["erasing", "migration", "view"]],
   // Effects of tool calls are pure: windows, summaries and the index read them.
   window: [
     ["effects"],

@@ -56,6 +56,7 @@ describe("the files of a store", () => {
       "65241d88864ff67a",
       "1f7105cc95417ad2",
       "608a757cc5889ab6",
+      "f9f7381356a8e922",
     ]);
   });
 });
@@ -250,6 +251,7 @@ test("a store from before people is read unchanged, and can be repaired", async 
     "budgets",
     "audit",
     "places",
+    "ledger",
   ])
     db.exec(`DROP TABLE ${table}`);
   db.exec("PRAGMA user_version = 7");
@@ -276,6 +278,7 @@ test("a store with counts damaged by a negative limit counts from zero again", a
   db.exec(`DROP INDEX budget_reservations_by_budget;
     DROP TRIGGER audit_added;
     DROP TABLE places;
+    DROP TABLE ledger;
     ALTER TABLE budget_uses ADD COLUMN reserved REAL NOT NULL DEFAULT 0;
     INSERT INTO budget_uses (budget, start, spent, reserved) SELECT id, 0, -1e12, 999999999974 FROM budgets;
     INSERT INTO budget_reservations SELECT 'r', id, 0, -1e12, 'gateway', 0, 0 FROM budgets;

@@ -11,3 +11,11 @@ export async function eventually(what: string, isSo: () => Promise<boolean> | bo
     await sleep(5);
   }
 }
+
+/**
+ * Lets everything run that is ready, and all that becomes ready by it: turns of the event loop instead of a time, for
+ * tests that something does not happen.
+ */
+export async function turns(count = 200): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}

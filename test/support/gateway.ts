@@ -19,6 +19,7 @@ import {
 } from "../../src/server/gateway/index.ts";
 import { eventually } from "./eventually.ts";
 import { testFolder } from "./folder.ts";
+import { GATEWAY_MODE, serveInTurns } from "./gateway-modes.ts";
 
 /** Options of a test's gateway. */
 export interface TestGatewayOptions {
@@ -80,35 +81,45 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   });
   const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
   const store = options.store ?? (await chooseStore(path));
-  const kernel = await openKernel({
-    path,
-    ...(store !== undefined && { store }),
-    models: config.models,
-    busyTimeoutMs,
-    ...(!options.hasEmbedder && { embedder: null }),
-    ...(options.monitor !== undefined && { monitor: options.monitor }),
-  });
+  const openStore = () =>
+    openKernel({
+      path,
+      ...(store !== undefined && { store }),
+      models: config.models,
+      busyTimeoutMs,
+      ...(!options.hasEmbedder && { embedder: null }),
+      ...(options.monitor !== undefined && { monitor: options.monitor }),
+    });
+  const kernel = await openStore();
   const logged: { event: string }[] = [];
   const log = (line: string) => void logged.push(JSON.parse(line));
   const mcp = options.hasMcp ? { mcp: createMcpEndpoint({ kernel }) } : {};
-  const gateway = await openGateway({
-    kernel,
-    folder: path,
-    config: () => config,
-    log,
-    env,
-    ...mcp,
-    ...(options.agents && { agents: options.agents }),
-    ...(options.system && { system: options.system }),
-  });
+  const openWith = (own: Kernel) =>
+    openGateway({
+      kernel: own,
+      folder: path,
+      config: () => config,
+      log,
+      env,
+      ...mcp,
+      ...(options.agents && { agents: options.agents }),
+      ...(options.system && { system: options.system }),
+    });
+  const gateway = await openWith(kernel);
+  const openTwin = async () => {
+    const own = await openStore();
+    return { kernel: own, gateway: await openWith(own) };
+  };
+  const twin = GATEWAY_MODE === "twins" ? await openTwin() : undefined;
+  const url = twin ? await serveInTurns([gateway.url, twin.gateway.url]) : gateway.url;
   const close = async () => {
-    await gateway.close();
-    await kernel.close();
+    await Promise.all([gateway.close(), twin?.gateway.close()]);
+    await Promise.all([kernel.close(), twin?.kernel.close()]);
   };
   onTestFinished(close);
   return {
-    url: gateway.url,
-    port: Number(new URL(gateway.url).port),
+    url,
+    port: Number(new URL(url).port),
     path,
     kernel,
     gateway,

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { turns } from "../support/eventually.ts";
 import { proofTest } from "../support/proof.ts";
 import { type Context, greet } from "./agents.ts";
 import { makeHost } from "./host.ts";
@@ -87,7 +88,7 @@ test("waiting for clean-up includes a place that was still being made when its t
       prepare: async (_task: string, _plan: unknown, signal: AbortSignal) => {
         begun.open();
         await new Promise((resolve) => signal.addEventListener("abort", resolve));
-        await sleep(50);
+        await turns();
         taken.push("back");
         throw new Error("stopped");
       },

@@ -34,6 +34,7 @@ test("a claim that took the store too long is repeated, so that it does not expi
         return store.leases.claim(lease, now);
       },
       release: (name, owner) => store.leases.release(name, owner),
+      list: (prefix) => store.leases.list(prefix),
       get: (name) => store.leases.get(name),
       dropExpired: (before) => store.leases.dropExpired(before),
     },

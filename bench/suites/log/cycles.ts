@@ -85,7 +85,7 @@ async function keptBy(
 async function use(kernel: Kernel, session: Session, corpus: Corpus, cycle: number): Promise<void> {
   const { seq } = await session.append({ role: "user", text: corpus.message(cycle).text });
   await session.page();
-  const draft = session.draft({ role: "assistant" });
+  const draft = session.draft({ role: "assistant", text: "" });
   draft.write(corpus.message(cycle + 1).text);
   await draft.finish();
   for await (const entry of session.tail({ after: seq - 1 })) if (entry.seq >= seq) break;

@@ -25,7 +25,9 @@ const filters: Measurement = {
         ...row("lacked", 100 * needed, "% of them: a line or name used within ten replies stood nowhere"),
         goal: atMost(1, "%"),
       });
-      yield toRow(row("behind", 100 * behind, "% of them: text of an edit within ten replies, behind a pointer"));
+      yield toRow(
+        row("behind", 100 * behind, "% of them: text of an edit within ten replies, behind a pointer"),
+      );
       yield toRow({
         ...row("again", 100 * againShort, "% of them asked again within ten replies, as recorded"),
         beside: "results left whole",

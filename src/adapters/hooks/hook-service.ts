@@ -1,9 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import {
-  ConversationIndex,
-  isNamedSession,
-  isSameProject,
-} from "../../kernel/calls/project-conversations.ts";
+import { ConversationIndex, isSameProject } from "../../kernel/calls/project-conversations.ts";
 import { readNewestMessages } from "../../kernel/calls/read-newest-messages.ts";
 import { renderWorkHit } from "../../kernel/calls/render-work.ts";
 import { WorkHistory, type WorkHit } from "../../kernel/calls/work-history.ts";
@@ -19,6 +15,7 @@ import type { Hit, Kernel, SessionId } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/caches.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
+import { isNamedSession, isOwnSession, isWithinNamedSession } from "../../model/session-key.ts";
 import { sanitizeName, sanitizeText } from "../../recall/text/sanitize-text.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { GivenTexts } from "./given-texts.ts";
@@ -266,7 +263,7 @@ export class HookService {
 
   /** True if the gateway writes the calling conversation to the log itself. */
   async #isLogged(call: HookCall): Promise<boolean> {
-    return (await this.#listOwn(call, {})).some((id) => id.startsWith("local/"));
+    return (await this.#listOwn(call, {})).some((id) => isOwnSession(["local/"], id));
   }
 
   #index({ prefixes, agent }: HookCaller): ConversationIndex {
@@ -355,7 +352,7 @@ function isPlainQuestion(prompt: string): boolean {
 }
 
 function isRunning(id: SessionId, session: string | undefined): boolean {
-  return session !== undefined && (isNamedSession(id, session) || id.includes(`${session}/`));
+  return session !== undefined && isWithinNamedSession(id, session);
 }
 
 function toConversation({ client, session, transcript, folder }: HookCall): string {

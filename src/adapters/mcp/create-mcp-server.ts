@@ -23,6 +23,7 @@ import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import { parseOwner } from "../../model/base/owner.ts";
 import { readVersion } from "../../model/base/package-files.ts";
+import { isOwnSession } from "../../model/session-key.ts";
 import { quoteLines, sanitizeName } from "../../recall/text/sanitize-text.ts";
 import { withOwnSession } from "./find-own-session.ts";
 import type { McpCaller, McpService, ToolSet } from "./mcp-service.ts";
@@ -62,13 +63,12 @@ const tasksTool = defineTool({
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   async run({ queue: wanted }, { service, caller }) {
     const { prefixes } = caller;
-    const isOwn = (session: string) => prefixes?.some((prefix) => session.startsWith(prefix)) ?? true;
     const all = await service.kernel.tasks.list({
       limit: prefixes ? 1_000 : MAX_TASKS,
       ...dropUndefined({ queue: wanted }),
     });
     const lines = all
-      .filter(({ session }) => isOwn(session))
+      .filter(({ session }) => isOwnSession(prefixes, session))
       .slice(0, MAX_TASKS)
       .map(({ id, state, session, agent, createdAt, queue, person, owner }) =>
         [

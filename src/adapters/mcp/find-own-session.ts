@@ -1,5 +1,5 @@
-import { isNamedSession } from "../../kernel/calls/project-conversations.ts";
 import type { Kernel, Session } from "../../kernel/index.ts";
+import { isNamedSession } from "../../model/session-key.ts";
 import type { McpCall } from "./tool-definition.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   planContinuation,
 } from "../../histories/index.ts";
 import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
-import { findSessionOwner } from "../../model/session-owner.ts";
+import { findSessionOwner } from "../../model/session-key.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { writeAtomically } from "../connecting/agent-file.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../histories/index.ts";
 import type { Kernel, SessionId } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { findSessionOwner } from "../../model/session-owner.ts";
+import { findSessionOwner } from "../../model/session-key.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";

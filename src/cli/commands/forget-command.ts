@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import type { FreedCounts } from "../../kernel/faces/log.ts";
+import type { ErasurePlan, FreedCounts } from "../../kernel/faces/log.ts";
 import { type Kernel, parseEntryId } from "../../kernel/index.ts";
+import { findMemoryOwner } from "../../model/session-key.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -15,13 +16,13 @@ import { printJson } from "../terminal/print-lines.ts";
 import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
-const MEMORY_PREFIX = "memory:";
-
 /** A memory, entry or session to forget. */
 interface ForgetTarget {
   readonly name: string;
   readonly kind: "memory" | "entry" | "session";
   readonly forget: () => Promise<FreedCounts>;
+  /** Lists the copies and summaries that would go with an entry. */
+  readonly preview?: () => Promise<ErasurePlan>;
   /** The file in which its agent still has it. */
   readonly file?: string | undefined;
 }
@@ -37,8 +38,12 @@ export const forgetCommand = defineCommand({
     "forget --verify FILE",
   ],
   about:
-    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. Agents cannot save a forgotten memory again. There is no undo, so the command asks before it deletes entries and sessions. --person erases everything of a person of a shared gateway: conversations, memories, tasks, tokens and budgets; without --yes it shows the counts. Its certificate lists counts and digests of the erased content, and --verify compares it with the store.',
+    'Name a memory by its id, as "longhaul memories" lists it; an entry as <session>#<number>; a session by its id. Summaries and extracts that repeat an entry are deleted with it, and so are its chunks in the index. Neither an import nor a reply brings the words of an entry back. Agents cannot save a forgotten memory again. There is no undo, so the command asks before it deletes entries and sessions. --person erases everything of a person of a shared gateway: conversations, memories, tasks, tokens and budgets; without --yes it shows the counts. Its certificate lists counts and digests of the erased content, and --verify compares it with the store.',
   options: {
+    "dry-run": {
+      type: "boolean",
+      help: "list the copies and summaries that would go with the named entries; forget nothing",
+    },
     yes: { type: "boolean", short: "y", help: "forget entries and sessions without asking" },
     path: {
       type: "string",
@@ -76,10 +81,15 @@ export const forgetCommand = defineCommand({
     const scope = getSessionScope(context, options);
     const targets: ForgetTarget[] = [];
     for (const name of operands) targets.push(await findTarget(kernel, name, scope));
+    if (options["dry-run"]) {
+      await printPlans(context, targets, options.json === true);
+      return EXIT.fine;
+    }
     if (!(await isConfirmed(context, options.yes === true, targets))) return EXIT.fine;
     const files = path === undefined ? undefined : await kernel.memory.forgetFiles([path]);
-    const forgotten: (Omit<ForgetTarget, "forget"> & { readonly freed: FreedCounts })[] = [];
-    for (const { forget, ...target } of targets) forgotten.push({ ...target, freed: await forget() });
+    const forgotten: (Omit<ForgetTarget, "forget" | "preview"> & { readonly freed: FreedCounts })[] = [];
+    for (const { forget, preview: _, ...target } of targets)
+      forgotten.push({ ...target, freed: await forget() });
     if (options.json) await printJson(context, { forgotten, files });
     else if (!options.quiet) {
       const lines = forgotten.map(({ name }) => `Forgot ${escapeLine(name)}.\n`);
@@ -100,14 +110,17 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
   if (!/#\d+$/.test(name)) {
     const id = await findSession(kernel, name, scope);
     // The session stays, with the changes by which its values stay forgotten.
-    const forget = id.startsWith(MEMORY_PREFIX)
-      ? () => kernel.memories(id.slice(MEMORY_PREFIX.length)).forgetAll()
-      : () => kernel.deleteSession(id, { by: getActor() });
+    const owner = findMemoryOwner(id);
+    const forget =
+      owner !== undefined
+        ? () => kernel.memories(owner).forgetAll()
+        : () => kernel.deleteSession(id, { by: getActor() });
     return { name: id, kind: "session", forget, file: await findAgentFile(kernel, id) };
   }
   const place = parseEntryId(name);
-  if (place.session.startsWith(MEMORY_PREFIX)) {
-    const memories = kernel.memories(place.session.slice(MEMORY_PREFIX.length));
+  const owner = findMemoryOwner(place.session);
+  if (owner !== undefined) {
+    const memories = kernel.memories(owner);
     return { name, kind: "memory", forget: () => memories.forget(name) };
   }
   const id = await findSession(kernel, place.session, scope);
@@ -115,7 +128,51 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
     await using session = await kernel.session(id);
     return await session.redact(place.seq, "forgotten");
   };
-  return { name: `${id}#${place.seq}`, kind: "entry", forget, file: await findAgentFile(kernel, id) };
+  const preview = async () => {
+    await using session = await kernel.session(id);
+    return await session.previewRedact(place.seq);
+  };
+  return {
+    name: `${id}#${place.seq}`,
+    kind: "entry",
+    forget,
+    preview,
+    file: await findAgentFile(kernel, id),
+  };
+}
+
+/** Why an entry goes with another one, in words for people. */
+const CAUSES: Readonly<Record<ErasurePlan["entries"][number]["cause"], string>> = {
+  named: "named",
+  copy: "the same words",
+  quote: "quotes the words, and keeps the rest",
+  derived: "made from the words",
+  original: "the imported file",
+};
+
+/** Lists what each target would take with it. */
+async function printPlans(
+  context: CliContext,
+  targets: readonly ForgetTarget[],
+  isJson: boolean,
+): Promise<void> {
+  const plans: { readonly name: string; readonly plan?: ErasurePlan; readonly file?: string | undefined }[] =
+    [];
+  for (const { name, preview, file } of targets)
+    plans.push({ name, file, ...(preview && { plan: await preview() }) });
+  if (isJson) return printJson(context, { isDryRun: true, targets: plans });
+  const lines = plans.flatMap(({ name, plan, file }) => [
+    `${escapeLine(name)} would be forgotten.\n`,
+    ...(plan?.entries ?? [])
+      .filter(({ cause }) => cause !== "named")
+      .map(({ session, seq, cause }) => `  ${escapeLine(`${session}#${seq}`)}: ${CAUSES[cause]}\n`),
+    ...(plan?.titles ?? []).map((id) => `  the title of ${escapeLine(id)}\n`),
+    ...(plan?.kept ?? []).map(
+      (id) => `  ${escapeLine(id)} has the words and stays: it belongs to somebody else, or is a memory\n`,
+    ),
+    ...(file === undefined ? [] : [`  ${escapeLine(file)} stays: it belongs to its agent\n`]),
+  ]);
+  await printTo(context.stdout, lines.join(""));
 }
 
 /** The file that a session was imported from, if it still exists. */

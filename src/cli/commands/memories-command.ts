@@ -2,6 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 import type { MemoryEvent, Validity } from "../../kernel/faces/memory.ts";
 import { type Kernel, parseEntryId, type StoredMemory } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { findMemoryOwner } from "../../model/session-key.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -19,7 +20,6 @@ import { fitText } from "../terminal/width.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 50, max: 10_000 };
-const MEMORY_PREFIX = "memory:";
 
 const OPTIONS = {
   agent: { type: "string", value: "NAME", help: 'agent that owns the memories (default: "default")' },
@@ -149,9 +149,9 @@ async function changeMemories(
   for (const operand of operands) {
     const id = toMemoryId(kernel.memories(options.agent), operand);
     const { session } = parseEntryId(id);
-    if (!session.startsWith(MEMORY_PREFIX))
-      throw new UsageError(`${id} is no memory; "longhaul memories" lists them`);
-    changed.push(await apply(kernel.memories(session.slice(MEMORY_PREFIX.length)), id));
+    const owner = findMemoryOwner(session);
+    if (owner === undefined) throw new UsageError(`${id} is no memory; "longhaul memories" lists them`);
+    changed.push(await apply(kernel.memories(owner), id));
   }
   if (options.json) await printJson(context, { changed });
   else if (!options.quiet) {

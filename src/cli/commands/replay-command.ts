@@ -4,11 +4,15 @@ import { importSources } from "../../histories/index.ts";
 import { loadConversation } from "../../kernel/calls/load-conversation.ts";
 import {
   addTotals,
+  genaiPrices,
   longhaul,
+  type ModelFacts,
+  modelFacts,
   NO_TOTALS,
   POLICIES,
   type Policy,
   PROTOCOL,
+  type Protocol,
   SHRINK_FILTERS,
   type ShrinkFilter,
   type ShrinkOption,
@@ -17,6 +21,7 @@ import {
 } from "../../kernel/faces/window.ts";
 import { type Kernel, openKernel, type SessionId } from "../../kernel/index.ts";
 import {
+  buildModelProtocol,
   chooseReplayProtocol,
   countRequests,
   findLastModelFacts,
@@ -61,6 +66,7 @@ const ALL_WINDOWS = `${ESTIMATE_WINDOW / 1_000}k`;
 /** Maximum of the options that count conversations or questions. */
 const MAX_COUNT = 1_000_000;
 const PRICES = [{ name: "recorded" }, { name: "standard" }] as const;
+const THINKING = [{ name: "bound" }, { name: "whole" }, { name: "free" }] as const;
 const KNOWN_POLICIES: readonly Policy[] = [...POLICIES, summarizingPolicy()];
 
 /** Replays recorded conversations under window policies. */
@@ -69,7 +75,7 @@ export const replayCommand = defineCommand({
   summary: "compare cost and retention of recorded conversations under each policy",
   usage: ["replay <session|path>… [options]", "replay --all [options]", "replay --questions DIR [options]"],
   about:
-    "All figures are estimates. Cost is in input tokens, relative to an unlimited window, with the cache prices of the session's model if its provider reported a cache, with none if it reported none, and by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes) without reports. The column +refetch adds the cost of fetching lost content again, estimated from recorded behavior of agents. The column texts shows the share of the agent's edits whose old text was still in the window, paths the same for the files that its calls name, and ids and lines for the identifiers and lines of its next message. With --questions, evidence is the share of questions whose answer was in the window verbatim, and unpaged is the same without paging removed content back in. If only --questions is given, the conversations of the questions are replayed.",
+    "All figures are estimates. Cost is in input tokens, relative to an unlimited window, with the cache prices of the session's model if its provider reported a cache, with none if it reported none, and by the rules of Anthropic's prompt cache (reads 0.1, writes 1.25, five minutes) without reports. The column +refetch adds the cost of fetching lost content again, estimated from recorded behavior of agents. The column texts shows the share of the agent's edits whose old text was still in the window, paths the same for the files that its calls name, and ids and lines for the identifiers and lines of its next message. With --questions, evidence is the share of questions whose answer was in the window verbatim, and unpaged is the same without paging removed content back in. With --thinking, thinking is the share of the model's earlier thinking that it still had, turn the share of requests with all thinking of their running turn. If only --questions is given, the conversations of the questions are replayed.",
   options: {
     all: { type: "boolean", help: "replay all conversations in the store" },
     policy: {
@@ -92,7 +98,7 @@ export const replayCommand = defineCommand({
     prices: {
       type: "string",
       value: "NAME",
-      help: "recorded (default): the cache prices of each session's provider; standard: one set of prices for all sessions, for comparable figures",
+      help: "recorded (default): the cache prices of each session's provider; standard: one set of prices for all sessions, for comparable figures; or a model, such as claude-fable-5-2: what the sessions would cost with it",
     },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {
@@ -104,6 +110,11 @@ export const replayCommand = defineCommand({
     cache: {
       type: "boolean",
       help: "also replay longhaul with the real times under each way to keep the provider's cache",
+    },
+    thinking: {
+      type: "string",
+      value: "RULE",
+      help: "also count the thinking that edits lose: bound (it is valid only behind an unchanged prefix, as for new Claude and GPT models), whole or free (it lives as long as it is sent)",
     },
     dump: {
       type: "string",
@@ -123,6 +134,7 @@ export const replayCommand = defineCommand({
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
     "longhaul replay ticket-4711 --policy longhaul --shrink-off tests,runs",
     "longhaul replay --all --policy longhaul --cache",
+    "longhaul replay ticket-4711 --prices claude-fable-5-2 --thinking bound",
     "longhaul replay ticket-4711 --picture pictures --json",
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
@@ -140,15 +152,19 @@ export const replayCommand = defineCommand({
     if (operands.length > 0 && options.all)
       throw new UsageError("--all cannot be combined with a session or a path");
     const names = options.policy?.flatMap((words) => words.split(",").map((word) => word.trim()));
-    const prices = findNamed("prices", options.prices ?? "recorded", PRICES).name;
+    const priced = findPricedModel(options.prices);
+    const prices = priced ? undefined : findNamed("prices", options.prices ?? "recorded", PRICES).name;
+    const thinking =
+      options.thinking === undefined ? undefined : findNamed("thinking", options.thinking, THINKING).name;
     const shrink = parseShrinkOption(options["shrink-off"] ?? []);
     const chosen =
       names?.map((name) => findNamed("policy", name, KNOWN_POLICIES)) ?? KNOWN_POLICIES.filter(isBounded);
     const policies = chosen.map((policy) => (policy.name === "longhaul" ? longhaul({ shrink }) : policy));
-    const study = new ReplayStudy(policies, windows, {
+    const folders = {
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
-    });
+    };
+    const study = new ReplayStudy(policies, windows, folders, thinking);
     const caches = options.cache ? new CacheStudy(Math.max(...windows)) : undefined;
     const status = new StatusLine(context, options);
     let recorded = NO_TOTALS;
@@ -165,8 +181,9 @@ export const replayCommand = defineCommand({
         own.add(usage);
       recorded = addTotals(recorded, own.total);
       if ((await session.record()).relation === "child") subAgents++;
-      const tokenPrice = getTokenPrice(facts);
-      const protocol = prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts);
+      const tokenPrice = getTokenPrice(priced?.facts ?? facts);
+      const protocol =
+        priced?.protocol ?? (prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts));
       caches?.replay(conversation, protocol);
       await study.replay(id, conversation, { protocol, ...dropUndefined({ tokenPrice }) });
     };
@@ -188,7 +205,8 @@ export const replayCommand = defineCommand({
         await replayOne(kernel, id, `${index + 1} of ${ids.length} conversations  `);
     }
     if (operands.length === 0 && !options.all)
-      for (const one of questions) await study.replay(one.id, one.conversation);
+      for (const one of questions)
+        await study.replay(one.id, one.conversation, priced && { protocol: priced.protocol });
     const evidence = await scoreEvidence(questions, listEvidenceCases(policies, windows), (done) => {
       context.signal.throwIfAborted();
       status.update(() => `question ${done + 1} of ${questions.length}`);
@@ -210,6 +228,14 @@ export const replayCommand = defineCommand({
   },
 });
 
+/** The model whose prices were asked for; undefined for an option that names none, or no model with known prices. */
+function findPricedModel(id: string | undefined): { facts: ModelFacts; protocol: Protocol } | undefined {
+  if (id === undefined || PRICES.some(({ name }) => name === id)) return undefined;
+  const facts = modelFacts(id, { catalogue: genaiPrices() });
+  const protocol = buildModelProtocol(facts);
+  return protocol && { facts, protocol };
+}
+
 async function importSessions(
   kernel: Kernel,
   path: string,
@@ -227,6 +253,7 @@ const FIGURE_TITLES = [
   ...["window", "cost", "+refetch", "texts", "paths", "ids", "lines"],
   ...["sent", "peak", "edits/100", "dearest"],
 ];
+const THINKING_TITLES = ["thinking", "turn"];
 const EVIDENCE_TITLES = ["evidence", "unpaged"];
 
 /** Formats replay totals as a table; evidence columns appear only if questions were asked. */
@@ -239,12 +266,14 @@ function renderReplayTable(
   const [first] = totals;
   if (!first) return "No conversation has enough requests.\n";
   const hasEvidence = totals.some(({ evidence }) => evidence !== undefined);
+  const hasThinking = totals.some(({ thinkingAlive }) => thinkingAlive !== undefined);
   const hasDollars = totals.some(({ unboundedDollars }) => unboundedDollars > 0);
   const [windowTitle = "", ...figures] = FIGURE_TITLES;
   const titles = [
     windowTitle,
     ...(hasDollars ? ["dollars"] : []),
     ...figures,
+    ...(hasThinking ? THINKING_TITLES : []),
     ...(hasEvidence ? EVIDENCE_TITLES : []),
   ];
   const cheapest = findCheapest(totals);
@@ -263,6 +292,7 @@ function renderReplayTable(
     `${(one.peakTokens / 1_000).toFixed(1)}k`,
     ((100 * one.edits) / Math.max(1, one.requests)).toFixed(1),
     one.dearest.toFixed(2),
+    ...(hasThinking ? [formatPercent(one.thinkingAlive), formatPercent(one.turnWhole)] : []),
     ...(hasEvidence ? [formatPercent(one.evidence), formatPercent(one.unpaged)] : []),
   ]);
   const head = `${formatConversations(first.sessions - subAgents, subAgents)}, ${formatQuantity(first.requests, "request")}; cost relative to an unlimited window`;

@@ -1,8 +1,8 @@
 import { readPinnedEntries } from "../../kernel/calls/read-pinned-entries.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { findMemoryOwner, findSessionOwner, mapPersonNames } from "../../model/session-key.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -110,13 +110,18 @@ async function deleteFamilies(kernel: Kernel, decisions: readonly RetentionDecis
   const deleted: RetentionDecision[] = [];
   const spared: RetentionDecision[] = [];
   let freedBytes = 0;
+  const bulkhead = kernel.maintenance.bulkhead("retention");
   for (const decision of decisions) {
     const { family } = decision;
-    if (await hasBeenUsed(kernel, family)) {
-      spared.push({ ...decision, family: { ...family, keptBecause: "in use" } });
+    const freed = await bulkhead.run(family.root, async () =>
+      (await hasBeenUsed(kernel, family))
+        ? "in use"
+        : kernel.deleteSession(family.root, { recursive: true, by: getActor() }),
+    );
+    if (freed === undefined || freed === "in use") {
+      spared.push({ ...decision, family: { ...family, keptBecause: freed ?? "failed" } });
       continue;
     }
-    const freed = await kernel.deleteSession(family.root, { recursive: true, by: getActor() });
     freedBytes += freed.payloadBytes + freed.blobBytes;
     deleted.push(decision);
   }
@@ -168,7 +173,9 @@ function renderResult(
     return [...renderPlan(context, plan, options, now), ...hint];
   }
   const spared =
-    done.spared.length > 0 ? ` ${formatQuantity(done.spared.length, "other")} came into use.` : "";
+    done.spared.length > 0
+      ? ` ${formatQuantity(done.spared.length, "other")} came into use or could not be deleted.`
+      : "";
   return [
     `Deleted ${formatQuantity(done.decisions.length, "conversation")}: ${formatBytes(done.freedBytes)}.${spared}`,
   ];
@@ -182,7 +189,6 @@ function toJson({ family, reason }: RetentionDecision) {
 /** A conversation that was used within this time counts as in use. */
 const IN_USE_MS = 60 * 60 * 1_000;
 /** Sessions of memories hold what people asked to remember; "longhaul forget" removes those. */
-const MEMORY_PREFIX = "memory:";
 
 /** Reads all conversations with their sizes; `mayGo` tells for which of them pins and drafts matter. */
 async function readFamilies(
@@ -194,7 +200,7 @@ async function readFamilies(
   for await (const record of listSessions(kernel)) records.set(record.id, record);
   const members = new Map<SessionId, { ids: SessionId[]; usedAt: number; sizeBytes: number }>();
   for await (const { session, usedAt, payloadBytes, blobBytes } of kernel.maintenance.sessionSizes()) {
-    if (session.startsWith(MEMORY_PREFIX)) continue;
+    if (findMemoryOwner(session) !== undefined) continue;
     const root = findRoot(session, records);
     const family = members.get(root) ?? { ids: [], usedAt: 0, sizeBytes: 0 };
     family.ids.push(session);
@@ -331,7 +337,7 @@ export interface RetentionFamily {
   readonly usedAt: number;
   readonly sizeBytes: number;
   /** Reason why the family stays whatever the rules say. */
-  readonly keptBecause?: "pinned" | "in use";
+  readonly keptBecause?: "pinned" | "in use" | "failed";
 }
 
 /** Limits of conversations; each limit is optional. */

@@ -5,6 +5,7 @@ import type { Kernel, SessionId } from "../../kernel/index.ts";
 import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { UsageSums } from "../../kernel/usage/usage-sums.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { findMemoryOwner } from "../../model/session-key.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { computeCacheShare, formatTokens } from "../../model/usage.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
@@ -387,7 +388,7 @@ class TopReader {
   async #listRecent(): Promise<readonly SessionId[]> {
     const ids: SessionId[] = [];
     for await (const { id, relation } of listSessions(this.#kernel)) {
-      if (relation !== "child" && !id.startsWith("memory:")) ids.push(id);
+      if (relation !== "child" && findMemoryOwner(id) === undefined) ids.push(id);
       if (ids.length === MAX_CANDIDATES) break;
     }
     return ids;

@@ -7,8 +7,8 @@ import {
 } from "../../kernel/usage/control-report.ts";
 import { type RequestUsage, readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { type NamedTotals, UsageSums } from "../../kernel/usage/usage-sums.ts";
+import { findSessionOwner, mapPersonNames } from "../../model/session-key.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";

@@ -1,6 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { StoreDamage } from "../../kernel/faces/log.ts";
+import { findMixedSessions } from "../../histories/index.ts";
+import type { SharedLoop, StoreDamage } from "../../kernel/faces/log.ts";
 import { isLonghaulError, type Kernel } from "../../kernel/index.ts";
 import { buildCacheReport } from "../../server/cache/cache-report.ts";
 import { CACHE_CAUSES, type CacheCause } from "../../server/cache/diagnose-cache.ts";
@@ -33,9 +34,26 @@ export async function examineStore(kernel: Kernel, options: ExamineOptions): Pro
     ...(await examineDatabase(kernel, options)),
     ...(await examineBlobs(kernel)),
     ...(await examineIndex(kernel, options.path)),
+    ...(await examineSkipped(kernel)),
     ...(await examineLeases(kernel)),
     ...(await examineTasks(kernel)),
     ...(await examineCaches(kernel, options.signal)),
+    ...(await examineImports(kernel)),
+  ];
+}
+
+/** Names the sessions that hold several conversations, because an earlier version took one file for another. */
+async function examineImports(kernel: Kernel): Promise<readonly Finding[]> {
+  const mixed = await findMixedSessions(kernel, listSessions(kernel));
+  if (mixed.length === 0) return [];
+  return [
+    {
+      area: "histories",
+      level: "warning",
+      text: `${formatQuantity(mixed.length, "session")} imported from several files of the same name: ${mixed.slice(0, 3).join(", ")}`,
+      remedy:
+        '"longhaul import" of the files gives each its own session; then "longhaul forget" the mixed one',
+    },
   ];
 }
 
@@ -205,6 +223,31 @@ async function examineIndex(kernel: Kernel, path: string): Promise<readonly Find
     findings.push({ area: "index", level: "ok", text: `complete, ${formatQuantity(chunks, "chunk")}` });
   return findings;
 }
+
+/** Names what the loops over everybody's content have left out. */
+async function examineSkipped(kernel: Kernel): Promise<readonly Finding[]> {
+  const counts = new Map<string, { count: number; first: string }>();
+  for await (const { loop, item, reason } of kernel.maintenance.skipped()) {
+    const name = `${SKIPPING[loop]} (${reason})`;
+    const known = counts.get(name);
+    counts.set(name, { count: (known?.count ?? 0) + 1, first: known?.first ?? item });
+  }
+  return [...counts].map(([name, { count, first }]) => ({
+    area: "index",
+    level: "warning",
+    text: `${formatQuantity(count, "item")} left out of ${name}, first ${first}`,
+    remedy: "everything else is complete; the next version of longhaul tries these again",
+  }));
+}
+
+/** The purpose of each loop, in words that follow "left out of". */
+const SKIPPING: Readonly<Record<SharedLoop, string>> = {
+  index: "recall",
+  places: "finding conversations again",
+  import: "the import",
+  retention: "the retention",
+  estimates: "the estimates of savings",
+};
 
 async function examineLeases(kernel: Kernel): Promise<readonly Finding[]> {
   const inspection = await kernel.maintenance.inspect();

@@ -10,6 +10,7 @@ import {
   type ReplayedRequest,
   type ReplayScore,
   replay,
+  type ThinkingRule,
 } from "../../kernel/faces/window.ts";
 import { type Kernel, type Message, openKernel, type SessionId, textOfMessage } from "../../kernel/index.ts";
 import { CACHE_WAYS, type CacheWay, PauseSample, startKeeping } from "../../server/cache/pauses.ts";
@@ -23,16 +24,19 @@ export class ReplayStudy {
   readonly #policies: readonly Policy[];
   readonly #windows: readonly number[];
   readonly #folders: { readonly dump?: string; readonly picture?: string };
+  readonly #thinking: ThinkingRule | undefined;
   readonly #scores = new Map<string, ComparedScore[]>();
 
   constructor(
     policies: readonly Policy[],
     windows: readonly number[],
     folders: { readonly dump?: string; readonly picture?: string },
+    thinking?: ThinkingRule,
   ) {
     this.#policies = policies;
     this.#windows = windows;
     this.#folders = folders;
+    this.#thinking = thinking;
   }
 
   /** Replays a conversation; `tokenPrice` is in US dollars per uncached input token. */
@@ -51,7 +55,8 @@ export class ReplayStudy {
         const onRequest = (request: ReplayedRequest) => {
           if (keeps) requests.push(request);
         };
-        const score = replay(conversation, policy, window, { protocol, onRequest });
+        const thinking = this.#thinking;
+        const score = replay(conversation, policy, window, { protocol, onRequest, thinking });
         const key = `${policy.name}\n${window}`;
         this.#scores.set(key, [...(this.#scores.get(key) ?? []), { score, unbounded, tokenPrice }]);
         courses.push({ name: policy.name, points: requests });

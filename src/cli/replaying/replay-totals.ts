@@ -27,6 +27,10 @@ export interface ReplayTotals {
   readonly dollars: number;
   readonly unboundedDollars: number;
   readonly unpricedSessions: number;
+  /** Shares of the thinking that the model still had, and of requests with all thinking of their turn; if asked for. */
+  readonly thinkingAlive?: number;
+  readonly turnWhole?: number;
+  readonly lostThinkingTokens?: number;
 }
 
 /** A session's score with its score in an unbounded window. */
@@ -43,6 +47,12 @@ export function sumReplays(policy: string, window: number, compared: readonly Co
   const share = (of: (score: ReplayScore) => { readonly used: number; readonly kept: number }) => {
     const used = sum(({ score }) => of(score).used);
     return used === 0 ? 1 : sum(({ score }) => of(score).kept) / used;
+  };
+  const none = { used: 0, kept: 0 };
+  const thinking = compared.some(({ score }) => score.thinking) && {
+    thinkingAlive: share((score) => score.thinking?.alive ?? none),
+    turnWhole: share((score) => score.thinking?.turns ?? none),
+    lostThinkingTokens: sum(({ score }) => score.thinking?.lost.tokens ?? 0),
   };
   const cost = sum(({ score }) => score.cost);
   const refetchCost = sum(({ score }) => score.refetch.cost);
@@ -74,5 +84,6 @@ export function sumReplays(policy: string, window: number, compared: readonly Co
       (most, { score, unbounded }) => Math.max(most, score.cost / Math.max(1, unbounded.cost)),
       0,
     ),
+    ...thinking,
   };
 }

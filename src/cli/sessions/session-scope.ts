@@ -1,5 +1,5 @@
 import type { Kernel } from "../../kernel/index.ts";
-import { buildPersonId, LOCAL_PERSON } from "../../model/session-owner.ts";
+import { buildPersonId, isOwnSession, LOCAL_PERSON } from "../../model/session-key.ts";
 import { listOwnSessions, listSessionPrefixes, readFormerIds } from "../../server/gateway/identity/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -65,5 +65,5 @@ async function findPerson(
 
 /** True if a command may name a session. */
 export function isInScope({ prefixes }: SessionScope, session: string): boolean {
-  return prefixes === undefined || prefixes.some((prefix) => session.startsWith(prefix));
+  return isOwnSession(prefixes, session);
 }

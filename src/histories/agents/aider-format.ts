@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { computeFingerprint } from "../../model/base/digest.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toTime } from "../../wire/fields.ts";
 import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
@@ -23,9 +22,8 @@ export const aiderFormat: Format = {
     for (const file of folder.files) {
       if (!/aider.*\.md$/i.test(file.name) || !/^# aider chat started at /m.test(await folder.head(file)))
         continue;
-      // The file has no id of its own; its folder is that of the project.
-      const id = `${folder.name}-${computeFingerprint(file.path, 8)}`;
-      sources.push(buildFileSource(NAME, file, { id, cwd: folder.path }));
+      // The folder is that of the project.
+      sources.push(buildFileSource(NAME, file, { id: folder.name, isUnnamed: true, cwd: folder.path }));
     }
     return sources;
   },

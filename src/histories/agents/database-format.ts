@@ -93,7 +93,15 @@ async function listConversations(
   } catch (error) {
     describeDatabaseFault(error);
     // A source named after the file reports the fault when it is read.
-    sources.push({ format, id: file.name, path, paths: [path], sizeBytes: file.sizeBytes, modifiedAt });
+    sources.push({
+      format,
+      id: file.name,
+      isUnnamed: true,
+      path,
+      paths: [path],
+      sizeBytes: file.sizeBytes,
+      modifiedAt,
+    });
   } finally {
     await database?.close();
   }

@@ -1,5 +1,6 @@
 import type { Json, PartInput } from "../../kernel/index.ts";
 import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { nameByPlace } from "../importing/source-identity.ts";
 import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -162,7 +163,7 @@ function createExportFormat({ name, title, isOwn, idOf, titleOf, decode }: Expor
         if (problem) yield problem;
         const conversation = toObject(value);
         if (!conversation) continue;
-        const child = idOf(conversation) ?? `#${index}`;
+        const child = idOf(conversation) ?? nameByPlace(`#${index}`, path);
         const named = titleOf(conversation);
         if (named !== undefined) yield { type: "session", child, title: named };
         for (const item of decode(conversation))

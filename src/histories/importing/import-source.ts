@@ -21,6 +21,13 @@ import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
 import { keepOriginals } from "./originals.ts";
 import { SessionImport } from "./session-import.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
+import {
+  deriveSessionId,
+  findSessionId,
+  findSourcePath,
+  listSourceSessions,
+  nameIntake,
+} from "./source-identity.ts";
 import { OpenCalls } from "./tally.ts";
 
 const MAX_CHARACTERS = 80;
@@ -44,17 +51,6 @@ const BATCH_ITEMS = 500;
 const BATCH_BYTES = 1024 * 1024;
 const MAX_ACTS = 1_000;
 
-/** Builds the session id of a foreign conversation. */
-export function buildImportedSessionId(
-  source: Pick<ImportSource, "format" | "id">,
-  child?: string,
-): SessionId {
-  const path = [source.format, source.id, ...(child === undefined ? [] : [child])].join("/");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: an id from a damaged file may hold them, ours may not
-  const id = path.toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
-  return id.length <= 256 ? id : `${id.slice(0, 200)}…${id.slice(-55)}`;
-}
-
 /**
  * Returns a test of whether a conversation was deleted from the store, as the audit log has it at that moment, and has not
  * changed since; one that its agent went on with is new.
@@ -69,8 +65,11 @@ export function createDeletionTest(kernel: Pick<Kernel, "find" | "team">) {
       after = acts.at(-1)?.seq ?? after;
       isMore = acts.length === MAX_ACTS;
     }
-    const id = buildImportedSessionId(source);
-    return source.modifiedAt <= (times.get(id) ?? Number.NEGATIVE_INFINITY) && !(await kernel.find(id));
+    for (const id of listSourceSessions(source)) {
+      if (await kernel.find(id)) return false;
+      if (source.modifiedAt <= (times.get(id) ?? Number.NEGATIVE_INFINITY)) return true;
+    }
+    return false;
   };
 }
 
@@ -80,16 +79,28 @@ export async function importSource(
   found: FoundSource,
   options: SourceOptions = {},
 ): Promise<SourceReport> {
-  const run = new SourceImport(kernel, found, options);
-  if (await options.isDeleted?.(found.source)) return run.report("forgotten");
+  const run = new SourceImport(kernel, found, await findSessionId(kernel, found.source), options);
+  const bulkhead = kernel.maintenance.bulkhead("import");
+  const item = `${found.source.format} ${found.source.path}`;
+  let failure: unknown;
+  const read = async () => {
+    try {
+      await run.read();
+      return "done";
+    } catch (error) {
+      failure = error;
+      throw error;
+    } finally {
+      await run.close();
+    }
+  };
   try {
-    await run.read();
-    return run.report("done");
+    if (await options.isDeleted?.(found.source)) return run.report("forgotten");
+    if ((await bulkhead.run(item, read)) === "done") return run.report("done");
   } catch (error) {
-    return run.report(options.signal?.aborted ? "stopped" : "failed", error);
-  } finally {
-    await run.close();
+    failure = error;
   }
+  return run.report(options.signal?.aborted ? "stopped" : "failed", failure);
 }
 
 /** Records on their way to one session. */
@@ -105,7 +116,10 @@ interface SessionLane {
 class SourceImport {
   readonly #kernel: Kernel;
   readonly #found: FoundSource;
+  readonly #session: SessionId;
   readonly #options: SourceOptions;
+  /** The file that the session was last imported from, if that is another one. */
+  #otherPath: string | undefined;
   readonly #lanes = new Map<string | undefined, SessionLane>();
   readonly #openCalls = new OpenCalls();
   #main: Session | undefined;
@@ -121,17 +135,22 @@ class SourceImport {
   #lost = 0;
   #damaged = 0;
 
-  constructor(kernel: Kernel, found: FoundSource, options: SourceOptions) {
+  constructor(kernel: Kernel, found: FoundSource, session: SessionId, options: SourceOptions) {
     this.#kernel = kernel;
     this.#found = found;
+    this.#session = session;
     this.#options = options;
   }
 
   async read(): Promise<void> {
     const { source, format, root } = this.#found;
     const { limits, signal, isLive, databases } = this.#options;
-    const known = await this.#kernel.find(buildImportedSessionId(source));
-    const resume = known && (await this.#openImport(this.#lane(undefined))).state;
+    const known = await this.#kernel.find(this.#session);
+    const path = known && findSourcePath(known);
+    if (path !== source.path) this.#otherPath = path;
+    // Another file is read from its beginning, to tell whether it holds the same conversation.
+    const isKnown = known !== undefined && this.#otherPath === undefined;
+    const resume = isKnown ? (await this.#openImport(this.#lane(undefined))).state : undefined;
     const input = new Input({
       root,
       paths: source.paths,
@@ -172,7 +191,7 @@ class SourceImport {
       format: source.format,
       id: source.id,
       path: source.path,
-      session: buildImportedSessionId(source),
+      session: this.#session,
       sizeBytes: source.sizeBytes,
       status: outcome !== "done" ? outcome : isNew ? "imported" : "unchanged",
       found: { ...sum("found"), children },
@@ -251,13 +270,17 @@ class SourceImport {
     const isSame =
       (title === undefined || title === record.title) &&
       JSON.stringify(nextMeta) === JSON.stringify(record.meta ?? {});
-    if (!isSame) await session.update(dropUndefined({ meta: nextMeta, title }));
+    if (!isSame)
+      await session.update((known) => ({
+        meta: { ...known.meta, ...meta, ...source },
+        ...dropUndefined({ title }),
+      }));
   }
 
   async #openImport(lane: SessionLane): Promise<SessionImport> {
     if (lane.sessionImport) return lane.sessionImport;
     const { source } = this.#found;
-    const id = buildImportedSessionId(source, lane.child);
+    const id = this.#buildId(lane.child);
     const own = lane.child === undefined ? source.title : undefined;
     const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
     const options = dropUndefined({
@@ -266,7 +289,9 @@ class SourceImport {
       createdAt: createdAt ?? source.modifiedAt,
     });
     const session = await this.#openSession(id, lane.child, options);
-    lane.sessionImport = await SessionImport.open(session, `import:${id}`, source.format, {
+    lane.sessionImport = await SessionImport.open(session, nameIntake(id), source.format, {
+      ...dropUndefined({ otherPath: this.#otherPath }),
+      path: source.path,
       onProblem: (reason, severity) =>
         this.#reportProblem({ type: "problem", path: source.path, severity, reason }),
       onCopied: (bytes) => {
@@ -285,15 +310,21 @@ class SourceImport {
     if (await this.#kernel.find(id)) return this.#kernel.session(id);
     const parentId =
       child !== undefined
-        ? buildImportedSessionId(source)
+        ? this.#session
         : source.parent === undefined
           ? undefined
-          : buildImportedSessionId({ format: source.format, id: source.parent });
+          : deriveSessionId({ format: source.format, id: source.parent });
     if (parentId === undefined || parentId === id) return this.#kernel.session(id, options);
     if (child !== undefined) await this.#openImport(this.#lane(undefined));
     else if (!(await this.#kernel.find(parentId))) return this.#kernel.session(id, options);
     this.#main ??= await this.#kernel.session(parentId);
     return this.#main.child({ ...options, id });
+  }
+
+  #buildId(child: string | undefined): SessionId {
+    if (child === undefined) return this.#session;
+    const { format } = this.#found.source;
+    return deriveSessionId({ format, id: this.#session.slice(format.length + 1) }, child);
   }
 
   #lane(child: string | undefined): SessionLane {

@@ -61,6 +61,11 @@ export class Lineage {
     return [[first, through], ...newer.map(([, seq]) => [seq, seq] as const)];
   }
 
+  /** Every newer version of a record, with the entry whose place it took. */
+  listVersions(): readonly (readonly [seq: number, place: number])[] {
+    return [...this.#placeOf];
+  }
+
   /** The entry that the next one follows; 0 if none. */
   get #follows(): number {
     return this.#rewound ?? this.#tip;
@@ -191,6 +196,12 @@ export class Lineage {
     }
     return placed;
   }
+}
+
+/** The line that a signature stands for; its last stretch may be open. */
+export function parseSignature(signature: string, head: number): readonly LineageRange[] {
+  const stretches = signature === "" ? [[1]] : (JSON.parse(signature) as readonly (readonly number[])[]);
+  return stretches.map(([from = 1, to = head]) => [from, to]);
 }
 
 function toRanges(seqs: readonly number[]): readonly LineageRange[] {

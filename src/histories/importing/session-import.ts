@@ -4,6 +4,7 @@ import {
   type Entry,
   isLonghaulError,
   type Json,
+  LonghaulError,
   type PartInput,
   type Session,
   type SessionId,
@@ -12,12 +13,16 @@ import { computeDigest } from "../../model/base/digest.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ForeignEdit, ProblemItem, RecordBody, RecordItem, Span } from "../reading/item.ts";
 import { NO_COUNTS } from "./import-report.ts";
-import { Lineage } from "./lineage.ts";
+import { Lineage, parseSignature } from "./lineage.ts";
+import { RecordComparison } from "./record-comparison.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
 import { type RunningCounts, tallyBody, tallyCounts } from "./tally.ts";
 
-/** Callbacks of a target. */
-interface SessionImportCallbacks {
+/** The file that is read, and callbacks. */
+interface SessionImportDeps {
+  readonly path: string;
+  /** The file that the session was last imported from, if that is another one. */
+  readonly otherPath?: string;
   readonly onProblem: (reason: string, severity: ProblemItem["severity"]) => void;
   readonly onCopied: (bytes: number) => void;
 }
@@ -38,19 +43,21 @@ export class SessionImport {
   readonly added: RunningCounts = { ...NO_COUNTS };
   readonly #intake: Intake;
   readonly #author: string;
-  readonly #report: SessionImportCallbacks;
+  readonly #report: SessionImportDeps;
   /** Head at the start of this import: known records above it come from this read. */
   readonly #headAtStart: number;
   readonly #createdAt: number;
   #head: { readonly seq: number; readonly at: number };
   #lineage: Lineage;
   #chosen: string;
+  /** Compares the records of another file with the same id. */
+  readonly #comparison: RecordComparison | undefined;
 
   private constructor(parts: {
     session: Session;
     intake: Intake;
     author: string;
-    report: SessionImportCallbacks;
+    report: SessionImportDeps;
     head: { seq: number; at: number };
     createdAt: number;
   }) {
@@ -61,6 +68,7 @@ export class SessionImport {
     this.#head = parts.head;
     this.#headAtStart = parts.head.seq;
     this.#createdAt = parts.createdAt;
+    this.#comparison = parts.report.otherPath === undefined ? undefined : new RecordComparison();
     const progress = parts.intake.progress as SessionImportProgress | undefined;
     this.#lineage = new Lineage(progress?.lineage);
     this.#chosen = progress?.chosen ?? "";
@@ -70,7 +78,7 @@ export class SessionImport {
     session: Session,
     name: string,
     author: string,
-    report: SessionImportCallbacks,
+    report: SessionImportDeps,
   ): Promise<SessionImport> {
     const intake = await session.intake(name);
     const { createdAt } = await session.record();
@@ -106,11 +114,17 @@ export class SessionImport {
     const signature = this.#lineage.signature();
     if (signature === this.#chosen) return;
     const stretches = this.#lineage.getRanges() ?? [[1, this.#head.seq] as const];
-    const ranges = stretches.map(([from, to]) => ({ session: this.session.id, from, to }));
+    const toRanges = (line: typeof stretches) =>
+      line.map(([from, to]) => ({ session: this.session.id, from, to }));
     try {
       // Use the time of the preceding entry: later records are older than now.
       const at = this.#head.at;
-      const { seq } = await this.session.setLine(ranges, `as in ${this.#author}`, { at });
+      const former = parseSignature(this.#chosen, this.#head.seq);
+      const instead = { line: toRanges(former), author: this.#author };
+      const { seq } = await this.session.setLine(toRanges(stretches), `as in ${this.#author}`, {
+        at,
+        instead,
+      });
       this.#head = { seq, at };
     } catch (error) {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
@@ -148,6 +162,7 @@ export class SessionImport {
     );
     const lineage = new Lineage(this.#lineage.toJSON());
     for (const item of items) await this.#placeItem(item, plan, lineage);
+    this.#refuseOther();
     const saved = dropUndefined({
       progress: this.#buildProgress(lineage),
       checkpoint: state,
@@ -179,6 +194,7 @@ export class SessionImport {
       return;
     }
     const known = plan.findRecord(item.id);
+    if (known && known.seq <= this.#headAtStart) await this.#compare(item, known);
     if (!known) return this.#addNew(item, { id: item.id }, plan, lineage);
     if (item.version !== undefined && item.version !== known.version)
       return this.#addNewer(item, known, plan, lineage);
@@ -187,6 +203,25 @@ export class SessionImport {
     lineage.touch(known.seq);
     // A record of this read was counted already.
     if (known.seq <= this.#headAtStart) tallyBody(plan.found, item.body as BodyInput);
+  }
+
+  /** Compares a record with the one that the session has under its id, if another file brought that one. */
+  async #compare({ body }: RecordItem, { seq }: TakenRecord): Promise<void> {
+    if (!this.#comparison || body.kind !== "message") return;
+    const known = await this.session.entry(seq);
+    if (known) this.#comparison.add(known, body);
+  }
+
+  /** Throws SOURCE_CONFLICT if the file holds another conversation than the one that the session was imported from. */
+  #refuseOther(): void {
+    if (!this.#comparison?.areOthers) return;
+    const { path, otherPath = "" } = this.#report;
+    const { id } = this.session;
+    throw new LonghaulError(
+      "SOURCE_CONFLICT",
+      `${path} and ${otherPath} hold two conversations with the same id, which is that of session ${JSON.stringify(id)}. Only the second one is stored; give the first one another id, or delete the session to import it instead.`,
+      { details: { path, otherPath, session: id } },
+    );
   }
 
   async #addNew(item: RecordItem, record: NewRecord, plan: AppendPlan, lineage: Lineage): Promise<void> {
@@ -201,6 +236,11 @@ export class SessionImport {
   async #addNewer(item: RecordItem, known: TakenRecord, plan: AppendPlan, lineage: Lineage): Promise<void> {
     const body = this.#resolveBody(item, plan, lineage);
     const before = plan.getBody(known.seq) ?? (await this.session.entry(known.seq));
+    // An erased record stays erased, however its agent rewrites it.
+    if (before && "id" in before && before.kind === "redacted") {
+      tallyBody(plan.found, body);
+      return lineage.touch(known.seq);
+    }
     const seq = plan.add(this.#buildIntakeItem(item, body, { id: item.id, replaces: true }, plan));
     lineage.replace(known.seq, seq);
     tallyBody(plan.found, body);

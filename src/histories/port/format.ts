@@ -52,6 +52,10 @@ export interface ImportSource {
   readonly format: FormatName;
   /** The tool's own id of the conversation; with the format, it identifies the conversation wherever its files move. */
   readonly id: string;
+  /** True if the tool gave no id: `id` is a name, and the conversation is known by the place of its file. */
+  readonly isUnnamed?: true;
+  /** The id that earlier versions gave the conversation. */
+  readonly formerId?: string;
   /** The main file or folder, for display. */
   readonly path: string;
   /** All files and folders of the conversation; nothing else is read. */
@@ -67,7 +71,7 @@ export interface ImportSource {
 
 /** Facts about a conversation that its file and its surroundings tell. */
 export type SourceFacts = Pick<ImportSource, "id"> & {
-  readonly [K in "parent" | "title" | "cwd" | "modifiedAt"]?: ImportSource[K] | undefined;
+  readonly [K in "parent" | "title" | "cwd" | "modifiedAt" | "isUnnamed"]?: ImportSource[K] | undefined;
 };
 
 /** Builds the source of a conversation in one file; `beside` are other paths that belong to it. */

@@ -33,7 +33,7 @@ export const sweAgentFormat: Format = {
       if (!isTrajectory(await folder.head(file))) continue;
       const title = file.name.replace(/\.[^.]+$/, "");
       const run = folder.name === title ? basename(dirname(folder.path)) : folder.name;
-      sources.push(buildFileSource(NAME, file, { id: `${run}/${title}`, title }));
+      sources.push(buildFileSource(NAME, file, { id: `${run}/${title}`, isUnnamed: true, title }));
     }
     return sources;
   },

@@ -71,8 +71,10 @@ async function readFirstText(path: string, input: Input): Promise<string> {
 
 function buildSource(dialect: WireDialect, folder: Folder, file: FileFacts, head: FileHead): ImportSource {
   const root = head.layout === "whole" ? (toObject(head.values[0]) ?? {}) : {};
-  const id = findConversationId(root) ?? buildSourceName(file, folder.path);
-  return buildFileSource(dialect.name, file, { id, title: toText(root.title) });
+  const own = findConversationId(root);
+  const isUnnamed = own === undefined || undefined;
+  const id = own ?? buildSourceName(file, folder.path);
+  return buildFileSource(dialect.name, file, { id, isUnnamed, title: toText(root.title) });
 }
 
 const ID_FIELDS = [
@@ -93,7 +95,7 @@ function findConversationId(root: Readonly<Record<string, unknown>>): string | u
   return id !== undefined && id.length <= 200 ? id : undefined;
 }
 
-/** File names that do not identify a conversation. */
+/** File names that say nothing about a conversation. */
 const GENERIC_NAMES =
   /^(messages?|requests?|responses?|conversation|chat|history|input|output|body|transcript|session|prompt|completion|data|index|log)$/i;
 

@@ -1,4 +1,5 @@
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { findMemoryOwner, isOwnSession } from "../../model/session-key.ts";
 import { AgentMemory } from "../faces/memory.ts";
 import type { Kernel, MemoryScope, SessionId } from "../index.ts";
 
@@ -38,8 +39,7 @@ const MAX_CHARACTERS = 8_000_000;
 
 async function listNewest(kernel: Kernel, scope: MemoryScope | undefined): Promise<readonly SessionId[]> {
   const ids = (await kernel.sessions({ limit: MAX_LISTED })).map(({ id }) => id);
-  const isOwn = (id: SessionId) =>
-    !id.startsWith("memory:") && (scope?.prefixes?.some((prefix) => id.startsWith(prefix)) ?? true);
+  const isOwn = (id: SessionId) => findMemoryOwner(id) === undefined && isOwnSession(scope?.prefixes, id);
   return ids.filter(isOwn).slice(0, MAX_CONVERSATIONS);
 }
 

@@ -1,5 +1,6 @@
 import { parse } from "node:path";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { findMemoryOwner, isOwnSession } from "../../model/session-key.ts";
 import { findProjectFolder, isWithinProject } from "../../model/session-origin.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../index.ts";
@@ -58,7 +59,7 @@ export async function readConversations(
     for (const record of page) {
       newest ??= record.id;
       if (record.id === until) return { conversations, newest, isCutShort: true };
-      if (isConversation(record) && (prefixes?.some((prefix) => record.id.startsWith(prefix)) ?? true))
+      if (isConversation(record) && isOwnSession(prefixes, record.id))
         conversations.push({ id: record.id, project: findProjectFolder(record) });
     }
     before = page.at(-1)?.id;
@@ -130,18 +131,13 @@ export class ConversationIndex {
   }
 }
 
-/** True if a session is the one that a caller named, by its own id or by the id of its client. */
-export function isNamedSession(session: SessionId, name: string): boolean {
-  return session === name || session.endsWith(`/${name}`) || session.endsWith(`:${name}`);
-}
-
 /** Folders whose indexed files belong to the projects; files belong to the local user only. */
 export function listProjectFolders(projects: readonly string[]): readonly string[] {
   return projects.length > 0 ? projects : [parse(process.cwd()).root];
 }
 
 function isConversation({ id, meta }: SessionRecord): boolean {
-  return !id.startsWith("memory:") && CONVERSATION_KINDS.includes(toObject(meta?.gateway)?.kind);
+  return findMemoryOwner(id) === undefined && CONVERSATION_KINDS.includes(toObject(meta?.gateway)?.kind);
 }
 
 /** True if one folder is, or is in, the other. */

@@ -1,13 +1,15 @@
 import { Appender, type AppendOptions, NO_OPTIONS, type ReplyEntries } from "../../log/appender.ts";
 import { Draft } from "../../log/draft.ts";
+import type { ErasurePlan, FindQuotes } from "../../log/erasing/plan-erasure.ts";
 import { Facts } from "../../log/facts.ts";
 import { Intake } from "../../log/intake.ts";
+import type { OwnLine } from "../../log/kept-edits.ts";
 import { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import { PendingEdits } from "../../log/pending-edits.ts";
-import { redactWithTraces } from "../../log/redaction.ts";
+import { previewErasure, redactWithTraces } from "../../log/redaction.ts";
 import type { FreedCounts } from "../../log/store/freed-counts.ts";
-import type { SessionRecord } from "../../log/store/session-store.ts";
+import type { RecordChange, SessionRecord } from "../../log/store/session-store.ts";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkNames } from "../../model/edit-distance.ts";
@@ -52,6 +54,8 @@ interface SessionDeps {
   readonly open: OpenSession<Session>;
   readonly models: SessionModels;
   readonly paging: PageSource;
+  /** Finds copies of erased words in other sessions. */
+  readonly findQuotes: FindQuotes;
 }
 
 /**
@@ -68,19 +72,21 @@ export class Session extends ReadableSession implements AsyncDisposable {
   readonly #lines: Lines;
   readonly #appender: Appender;
   readonly #owner: string;
+  readonly #findQuotes: FindQuotes;
   readonly #parentLifetime: Lifetime;
   readonly #lifetime: Lifetime;
   readonly #family: Family<Session>;
   readonly #windows: SessionWindows;
   readonly #closing: LazyAbortController;
 
-  constructor({ id, log, owner, lifetime: parentLifetime, open, models, paging }: SessionDeps) {
+  constructor({ id, log, owner, lifetime: parentLifetime, open, models, paging, findQuotes }: SessionDeps) {
     const lifetime = new Lifetime("session", parentLifetime.census);
     const lines = new Lines(log, id);
     const closing = new LazyAbortController();
     super({ id, log, lines, lifetime, closing });
     this.#log = log;
     this.#owner = owner;
+    this.#findQuotes = findQuotes;
     this.#parentLifetime = parentLifetime;
     this.#lifetime = lifetime;
     this.#closing = closing;
@@ -149,10 +155,28 @@ export class Session extends ReadableSession implements AsyncDisposable {
     });
   }
 
-  async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
+  /**
+   * Changes title or meta. A function gets the present record and returns the new fields, so that nothing is lost that
+   * others change at the same moment; it may be called more than once.
+   */
+  async update(change: RecordChange): Promise<SessionRecord> {
     this.#lifetime.assertOpen();
-    checkFields("change", change, { title: "text?", meta: "json?" });
-    return this.#log.store.sessions.update(this.id, change);
+    const check = <Fields extends object>(fields: Fields) =>
+      checkFields("change", fields, { title: "text?", meta: "json?" });
+    const { erased, store } = this.#log;
+    const screen = async (title: string | undefined) =>
+      title === undefined ? {} : { title: await erased.screenTitle(this.id, title) };
+    if (typeof change !== "function") {
+      const checked = check(change);
+      return store.sessions.update(this.id, { ...checked, ...(await screen(checked.title)) });
+    }
+    // Erased words are looked up before the transaction, which cannot wait.
+    const { title } = change(await this.record());
+    const screened = await screen(title);
+    return store.sessions.update(this.id, (record: SessionRecord) => {
+      const checked = check(change(record));
+      return checked.title === title ? { ...checked, ...screened } : checked;
+    });
   }
 
   /**
@@ -204,17 +228,18 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /**
    * Sets the line to the given ranges, for importers that know the branches of a foreign log. Entries that leave the line
-   * count as another branch, which recall still finds.
+   * count as another branch, which recall still finds. `instead` is the line that the importer has set before: pins and
+   * edits of others then stay, and so does the absence of entries that others have removed.
    */
   async setLine(
     ranges: readonly SeqRange[],
     reason: string,
-    options: LineOptions & { readonly at?: number } = {},
+    options: LineOptions & { readonly at?: number; readonly instead?: OwnLine } = {},
   ): Promise<Entry<LineBody>> {
     this.#lifetime.assertOpen();
-    checkFields("options", options, { at: "number?" });
+    const { at, instead } = checkFields("options", options, { at: "number?", instead: "object?" });
     const change = { ...checkLineOptions(options), reason: checkKind("reason", reason, "text") };
-    return this.#lines.set(ranges, change, options.at);
+    return this.#lines.set(ranges, change, { at, instead });
   }
 
   /** Opens the intake for records of a foreign source, creating it for this session if needed. */
@@ -231,7 +256,15 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#lifetime.assertOpen();
     if (reason !== undefined) checkKind("reason", reason, "text");
     const all = Array.isArray(which) ? which : [which];
-    return redactWithTraces(this.#log, this.id, this.#lines, all, reason);
+    const findQuotes = this.#findQuotes;
+    return redactWithTraces(this.#log, this.id, this.#lines, all, { reason, findQuotes });
+  }
+
+  /** Lists the entries that `redact` would remove, and those with the same words that it would leave to their owners. */
+  async previewRedact(which: EntryRef | readonly EntryRef[]): Promise<ErasurePlan> {
+    this.#lifetime.assertOpen();
+    const all = Array.isArray(which) ? which : [which];
+    return previewErasure(this.#log, this.id, this.#lines, all, this.#findQuotes);
   }
 
   /** Creates a window for calls to a model; reuse it for the following calls. */

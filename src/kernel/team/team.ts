@@ -10,7 +10,7 @@ import { BUDGET_PERIODS, BUDGET_UNITS, type BudgetRule, type TeamBudget } from "
 import type { Clock } from "../../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../../model/errors.ts";
 import { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "../../model/person.ts";
-import { buildPersonId, LOCAL_PERSON } from "../../model/session-owner.ts";
+import { buildPersonId, LOCAL_PERSON } from "../../model/session-key.ts";
 import { BudgetGate, type BudgetStatus, toBudgetStatus } from "./budget-gate.ts";
 import { getPeriodStart } from "./budget-period.ts";
 import { formatBudget } from "./budget-text.ts";

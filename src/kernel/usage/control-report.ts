@@ -1,3 +1,4 @@
+import { getConversationId } from "../../model/session-key.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { RereadCounter } from "../faces/window.ts";
 import {
@@ -71,16 +72,16 @@ export async function buildControlReport(
   { records, since = 0, signal }: ReportOptions,
 ): Promise<ControlReport> {
   const mains: { readonly record: SessionRecord; readonly arm: "control" | "edited" }[] = [];
-  const others: SessionId[] = [];
+  const others: SessionRecord[] = [];
   for await (const record of records) {
     const { kind, arm } = readArm(record);
     if ((arm !== "control" && arm !== "edited") || record.createdAt < since) continue;
     if (kind === "main") mains.push({ record, arm });
-    else others.push(record.id);
+    else others.push(record);
   }
   const measured: ArmConversation[] = [];
   for (const { record, arm } of mains) {
-    const secondary = others.filter((id) => id.startsWith(`${record.id}/`));
+    const secondary = others.filter((other) => isSecondary(other, record.id)).map(({ id }) => id);
     const conversation = await measureConversation(kernel, [record.id, ...secondary], signal);
     measured.push({ ...conversation, arm, agent: findOrigin(record).agent ?? "(unknown)" });
   }
@@ -96,6 +97,11 @@ export async function buildControlReport(
     minConversations: MIN_CONVERSATIONS,
     groups: measured.length === 0 ? [] : [buildGroup(measured, undefined, undefined), ...single],
   };
+}
+
+/** True if a session is a secondary one of a conversation, which may be a secondary one itself. */
+function isSecondary({ id, parent }: SessionRecord, main: SessionId): boolean {
+  return parent === main || getConversationId(id) === main;
 }
 
 function buildGroup(

@@ -21,7 +21,7 @@ export function chooseReplayProtocol(totals: Totals, facts: ModelFacts | undefin
   const outputPrice = prices ? prices.output / prices.input : PROTOCOL.outputPrice;
   if (cacheReadTokens + cacheWriteTokens === 0)
     return { ...PROTOCOL, readPrice: 1, writePrice: 1, outputPrice };
-  const cacheMs = cacheWriteHourTokens > 0 ? HOUR_MS : PROTOCOL.cacheMs;
+  const cacheMs = cacheWriteHourTokens > 0 ? HOUR_MS : (facts?.cacheMs ?? PROTOCOL.cacheMs);
   if (!prices) return { ...PROTOCOL, cacheMs };
   const write = cacheWriteHourTokens > 0 ? prices.cacheWriteHour : prices.cacheWrite;
   return {
@@ -30,6 +30,18 @@ export function chooseReplayProtocol(totals: Totals, facts: ModelFacts | undefin
     readPrice: prices.cacheRead / prices.input,
     writePrice: cacheWriteTokens > 0 ? write / prices.input : 1,
     outputPrice,
+  };
+}
+
+/** The prices of a model for any session; undefined if they are unknown. */
+export function buildModelProtocol({ prices, arePricesAssumed, cacheMs }: ModelFacts): Protocol | undefined {
+  if (arePricesAssumed || prices.input <= 0) return undefined;
+  return {
+    ...PROTOCOL,
+    cacheMs: cacheMs ?? PROTOCOL.cacheMs,
+    readPrice: prices.cacheRead / prices.input,
+    writePrice: prices.cacheWrite / prices.input,
+    outputPrice: prices.output / prices.input,
   };
 }
 

@@ -99,15 +99,11 @@ export class SavingsEstimates {
   /** Replays the sessions that have no estimate of their present state, in the given order. */
   async refresh(ids: readonly SessionId[], { signal, onProgress }: RefreshOptions): Promise<void> {
     const known = await this.#load();
+    const bulkhead = this.#kernel.maintenance.bulkhead("estimates");
     try {
       for (const [index, id] of ids.entries()) {
         signal.throwIfAborted();
-        const key = computeDigest(id);
-        const state = await this.#readState(id);
-        if (state !== undefined && known.get(key)?.state !== state) {
-          known.set(key, { state, estimate: await this.#estimate(id, signal) });
-          if (performance.now() - this.#savedMs > SAVE_MS) await this.#save();
-        }
+        await bulkhead.run(id, () => this.#refreshOne(id, known, signal));
         onProgress?.(index + 1);
       }
     } finally {
@@ -134,15 +130,15 @@ export class SavingsEstimates {
     await this.close();
   }
 
-  /** Null for a session without requests, and for one whose replay fails: that must not stop the others. */
-  async #estimate(id: SessionId, signal: AbortSignal): Promise<SessionEstimate | null> {
-    try {
-      const task = await this.#readTask(id);
-      return task ? await this.#score(task, signal) : null;
-    } catch (error) {
-      if (signal.aborted) throw error;
-      return null;
-    }
+  async #refreshOne(id: SessionId, known: Map<string, KnownEstimate>, signal: AbortSignal): Promise<void> {
+    const key = computeDigest(id);
+    const state = await this.#readState(id);
+    if (state === undefined || known.get(key)?.state === state) return;
+    // A session whose replay fails counts as one without requests until it or the program changes.
+    known.set(key, { state, estimate: null });
+    const task = await this.#readTask(id);
+    known.set(key, { state, estimate: task ? await this.#score(task, signal) : null });
+    if (performance.now() - this.#savedMs > SAVE_MS) await this.#save();
   }
 
   /**

@@ -14,6 +14,8 @@ export interface LeaseStore {
   release(name: string, owner: string): Promise<void>;
   /** The lease of a name, even if expired. */
   get(name: string): Promise<Lease | undefined>;
+  /** The leases whose names begin with this, even if expired. */
+  list(prefix: string): Promise<readonly Lease[]>;
   /** Removes the leases that ended before a time and returns their number. */
   dropExpired(before: number): Promise<number>;
 }

@@ -2,6 +2,7 @@ import type { Digest } from "../../model/blob.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../../model/errors.ts";
 import type { TaskId } from "../../model/task.ts";
+import type { IntakeAppend } from "./intake-store.ts";
 
 /** Errors with which every store refuses a call; nothing was changed. */
 
@@ -64,6 +65,25 @@ export function createIntakeConflict(
     `${JSON.stringify(intake)} is being imported by someone else, or its session was deleted; import it again when that is done.`,
     { details: { intake, expected, actual } },
   );
+}
+
+/** The refusal of a record that was imported before, or twice at once, and is not offered as a newer version. */
+export function createRecordTaken(intake: string, record: string): LonghaulError {
+  return new LonghaulError(
+    "INTAKE_CONFLICT",
+    `The record ${JSON.stringify(record.slice(0, 80))} of ${JSON.stringify(intake)} is in the session already; leave it out, or mark it as a newer version (replaces).`,
+    { details: { intake, record } },
+  );
+}
+
+/** The first record of an append that it offers twice; undefined if there is none. Newer versions may follow older ones. */
+export function findRepeatedRecord({ records }: Pick<IntakeAppend, "records">): string | undefined {
+  const seen = new Set<string>();
+  for (const record of records) {
+    if (record && !record.replaces && seen.has(record.id)) return record.id;
+    if (record) seen.add(record.id);
+  }
+  return undefined;
 }
 
 /** `reason` says after the task's id how it differs from the expected. */

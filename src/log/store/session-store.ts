@@ -25,6 +25,16 @@ export interface KnownRecord {
 /** The metadata of a new session. */
 export type NewSession = Pick<SessionRecord, "id" | "parent" | "relation" | "createdAt" | "title" | "meta">;
 
+type RecordFields = Partial<Pick<SessionRecord, "title" | "meta">>;
+
+/** New fields of a record, or a function that returns them for the present record. */
+export type RecordChange = RecordFields | ((record: SessionRecord) => RecordFields);
+
+/** The record after a change. */
+export function changeRecord(record: SessionRecord, change: RecordChange): SessionRecord {
+  return { ...record, ...(typeof change === "function" ? change(record) : change) };
+}
+
 /** Selects the sessions to list, newest first. */
 export interface SessionQuery {
   readonly limit: number;
@@ -65,8 +75,11 @@ export interface SessionStore {
     ids: readonly SessionId[],
     owners: readonly string[],
   ): Promise<ReadonlySet<SessionId> | undefined>;
-  /** Changes title or meta; throws SESSION_NOT_FOUND if the session does not exist. */
-  update(id: SessionId, change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord>;
+  /**
+   * Changes title or meta; throws SESSION_NOT_FOUND if the session does not exist. A function gets the record inside of the
+   * transaction, so that no change of another writer is lost; it may be called again.
+   */
+  update(id: SessionId, change: RecordChange): Promise<SessionRecord>;
   /**
    * Deletes the session, its entries and drafts, and blobs without other references from disk. The id can be reused at
    * once. Throws SESSION_HAS_CHILDREN while children or forks exist, SESSION_NOT_FOUND if the session does not exist.

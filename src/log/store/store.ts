@@ -6,6 +6,7 @@ import type { DraftStore } from "./draft-store.ts";
 import type { EntryStore } from "./entry-store.ts";
 import type { IntakeStore } from "./intake-store.ts";
 import type { Lease, LeaseStore } from "./lease-store.ts";
+import type { LedgerStore } from "./ledger-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { PeopleStore } from "./people-store.ts";
 import type { PlaceStore } from "./place-store.ts";
@@ -27,6 +28,7 @@ export interface Store {
   readonly blobs: BlobStore;
   readonly intakes: IntakeStore;
   readonly leases: LeaseStore;
+  readonly ledger: LedgerStore;
   readonly tasks: TaskStore;
   /** Delivers tasks to workers on several machines; without it, workers look for tasks themselves. */
   readonly delivery?: TaskDelivery;

@@ -1,3 +1,4 @@
+import { isOfItem } from "../../log/bulkhead.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SourceRecord, UnembeddedChunk } from "../../log/store/memory-store.ts";
@@ -87,8 +88,14 @@ export class ChunkTexts {
   async #readEntryTexts(session: string, seq: number): Promise<ReadonlyMap<number, string>> {
     const stored = await this.#log.store.entries.get(session, seq);
     if (!stored) return new Map();
-    const texts = await readEntryTexts(toEntry(session, stored), (part) => this.#log.blobs.restore(part));
-    return new Map(texts.map(({ part, text }) => [part, text]));
+    try {
+      const texts = await readEntryTexts(toEntry(session, stored), (part) => this.#log.blobs.restore(part));
+      return new Map(texts.map(({ part, text }) => [part, text]));
+    } catch (error) {
+      // An entry that cannot be read must not hide the other hits.
+      if (!isOfItem(error)) throw error;
+      return new Map();
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { type RestorePart, readBlobText } from "../../log/spilled-parts.ts";
 import type { ChunkAuthor } from "../../log/store/memory-store.ts";
 import { removeRecalled } from "../../model/base/fence.ts";
+import { walkJson } from "../../model/base/walk-json.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
 import type { Message, Role } from "../../model/message.ts";
@@ -92,19 +93,9 @@ export async function readPartText(part: Part, restore: RestorePart): Promise<st
   }
 }
 
-/** All texts and numbers in a tool's input, with their field names. */
-function* listStrings(value: Json): Generator<string> {
-  if (typeof value === "string") yield value;
-  else if (typeof value === "number") yield String(value);
-  else if (Array.isArray(value)) for (const item of value) yield* listStrings(item);
-  else if (value !== null && typeof value === "object") {
-    for (const [name, item] of Object.entries(value)) {
-      const [first, ...more] = listStrings(item);
-      if (first === undefined) continue;
-      yield `${name}: ${first}`;
-      yield* more;
-    }
-  }
+/** All texts and numbers in a tool's input; the first one of a field follows its name. */
+function* listStrings(input: Json): Generator<string> {
+  for (const { names, value } of walkJson(input)) yield [...names, value].join(": ");
 }
 
 /** Summaries of a range; text quoted by a policy's plan is already in the log, word for word. */

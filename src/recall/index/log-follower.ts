@@ -1,11 +1,12 @@
 import { setImmediate } from "node:timers/promises";
+import { Bulkhead, isOfItem } from "../../log/bulkhead.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SessionHead, StoredEntry } from "../../log/store/entry-store.ts";
 import type { MemoryStore, NewChunk, SourceRecord } from "../../log/store/memory-store.ts";
 import type { Store } from "../../log/store/store.ts";
 import { waitAtMost } from "../../model/base/time-limit.ts";
-import type { Entry, SessionId } from "../../model/entry.ts";
+import { type Entry, formatEntryId, readEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { type EntryText, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
 import { SessionPlan } from "./session-plan.ts";
@@ -37,6 +38,8 @@ const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_REA
 /** Context for reading the entries of a session. */
 interface SessionReading {
   readonly plan: SessionPlan;
+  /** Entries per batch. */
+  readonly atOnce: number;
   readonly nameSpeaker: (entry: Entry, texts: readonly EntryText[]) => ReturnType<SessionSpeakers["name"]>;
 }
 
@@ -69,9 +72,11 @@ export class LogFollower {
   /** The next background run, shared by all callers until it begins. */
   #next: Promise<boolean> | undefined;
   readonly #closing = new AbortController();
+  readonly #bulkhead: Bulkhead;
 
   constructor(log: Log) {
     this.#log = log;
+    this.#bulkhead = new Bulkhead(log.store, log.clock, "index");
   }
 
   /**
@@ -167,6 +172,7 @@ export class LogFollower {
     const { stamp } = await store.memory.state();
     if (stamp !== this.#stamp) this.#cursors.clear();
     this.#stamp = stamp;
+    if (!this.#hasSwept) await this.#bulkhead.retryOutdated((item) => this.#forgetSessionOf(item));
     const living = this.#hasSwept ? undefined : new Set<SessionId>();
     // One list is read faster than a row for each session.
     const indexed = living && (await listIndexedSessions(store.memory, options.signal));
@@ -178,7 +184,9 @@ export class LogFollower {
         if ((this.#cursors.get(head.place) ?? -1) >= head.seq) continue;
         const known = indexed?.get(head.session);
         const isDone = known?.cursor === head.seq && known.version === String(head.createdAt);
-        if (isDone || (await this.#followSession(head, options))) this.#remember(head);
+        // A session that fails as a whole is tried again when it has grown.
+        const follow = () => this.#bulkhead.run(head.session, () => this.#followSession(head, options));
+        if (isDone || (await follow()) !== false) this.#remember(head);
       }
       if (heads.length < HEADS_PER_PAGE) break;
       after = heads.at(-1)?.place ?? after;
@@ -187,6 +195,12 @@ export class LogFollower {
     while (await store.memory.seal()) throwIfAborted(options.signal);
     this.#hasSwept = true;
     this.#seenVersion = version;
+  }
+
+  /** Lets a session be indexed again that an earlier version left out, or an entry of it. */
+  async #forgetSessionOf(item: string): Promise<void> {
+    for (const name of [item, readEntryId(item)?.session])
+      if (name !== undefined) await this.#log.store.memory.forget({ kind: "session", name });
   }
 
   #remember({ place, seq }: SessionHead): void {
@@ -217,12 +231,26 @@ export class LogFollower {
     const plan = new SessionPlan(this.#log.store.entries, session, cursor ?? 0);
     const nameSpeaker = (entry: Entry, texts: readonly EntryText[]) =>
       speakers.name(entry, texts, isTranscript);
+    let atOnce = ENTRIES_PER_BATCH;
     while ((cursor ?? 0) < head) {
       throwIfAborted(options.signal);
       const { stamp } = await memory.state();
-      const batch = await this.#readBatch(session, cursor ?? 0, head, turn, { plan, nameSpeaker });
+      const batch = await this.#readBatch(session, cursor ?? 0, head, turn, { plan, nameSpeaker, atOnce });
       const state = { ...name, version, cursor: batch.cursor };
-      if (!(await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks }))) {
+      let isAdded: boolean;
+      try {
+        isAdded = await memory.add({ source: state, expected: cursor, stamp, chunks: batch.chunks });
+      } catch (error) {
+        if (!isOfItem(error)) throw error;
+        if (atOnce > 1) {
+          // One of the entries has a value that the index cannot hold: each by itself shows which.
+          atOnce = 1;
+          continue;
+        }
+        await this.#bulkhead.note(formatEntryId(session, batch.cursor), error);
+        isAdded = await memory.add({ source: state, expected: cursor, stamp, chunks: [] });
+      }
+      if (!isAdded) {
         const now: SourceRecord | undefined = await memory.source(name);
         // Created again under the same name meanwhile: left to the next catch-up.
         if (now && now.version !== version) return false;
@@ -248,7 +276,7 @@ export class LogFollower {
     const { store, blobs } = this.#log;
     const to = Math.min(head, after + ENTRIES_PER_BATCH * 8);
     const kinds = INDEXED_KINDS;
-    const limit = ENTRIES_PER_BATCH;
+    const limit = reading.atOnce;
     const stored = await store.entries.read(session, {
       from: after + 1,
       to,
@@ -278,22 +306,20 @@ export class LogFollower {
     { plan, nameSpeaker }: SessionReading,
     restore: Parameters<typeof readEntryTexts>[1],
   ): Promise<NewChunk[]> {
-    try {
+    const build = async (): Promise<NewChunk[]> => {
       const entry = toEntry(session, stored);
       if (entry.kind === "message") plan.note(entry.message);
       const { texts, speaker } = nameSpeaker(entry, await readEntryTexts(entry, restore));
-      return await buildTurnChunks({
+      return buildTurnChunks({
         seq: entry.seq,
         turn,
         at: entry.at,
         texts: await plan.resolve(texts),
         ...(speaker !== undefined && { speaker }),
       });
-    } catch (error) {
-      // A damaged entry must not prevent later ones from being indexed.
-      if (isLonghaulError(error, "STORE_CORRUPT")) return [];
-      throw error;
-    }
+    };
+    // An entry that cannot be read must not prevent later ones, and those of others, from being indexed.
+    return (await this.#bulkhead.run(formatEntryId(session, stored.seq), build)) ?? [];
   }
 }
 

@@ -2,10 +2,10 @@ import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { EntryId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
+import { normalizeValue } from "../../model/sentences.ts";
 import type { Memories } from "./memories.ts";
 import { checkValidity, type Validity } from "./memory-trust.ts";
 import type { StoredMemory } from "./stored-memory.ts";
-import { normalizeValue } from "./value-key.ts";
 
 const MAX_LISTED = 10_000;
 

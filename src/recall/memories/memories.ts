@@ -7,8 +7,9 @@ import { checkFields } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
+import { normalizeValue } from "../../model/sentences.ts";
+import { findSessionOwner, MEMORY_PREFIX } from "../../model/session-key.ts";
 import { isWithinProject } from "../../model/session-origin.ts";
-import { findSessionOwner } from "../../model/session-owner.ts";
 import { type MemoryChange, toChangeBody } from "./memory-change.ts";
 import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
 import { type MemoryEvent, readMemoryEntries, readMemoryHistory } from "./memory-history.ts";
@@ -27,14 +28,13 @@ import { RecallableMemories } from "./recallable-memories.ts";
 import {
   checkMemoryText,
   DEFAULT_AGENT,
-  MEMORY_PREFIX,
   parseStoredMemory,
   type RememberOptions,
   type StoredMemory,
   toMemoryMessage,
   toMemorySession,
 } from "./stored-memory.ts";
-import { computeSentenceKeys, computeValueKey, createSalt, normalizeValue } from "./value-key.ts";
+import { computeSentenceKeys, computeValueKey, createSalt } from "./value-key.ts";
 
 export interface MemoriesOptions {
   /** Number of most recent memories that are pinned; default 10. */
@@ -111,6 +111,8 @@ export class Memories {
     const refusal =
       ledger.findRefusal(trimmed) ?? (by === "user" ? undefined : await this.#findOthersRefusal(trimmed));
     if (refusal !== undefined && by !== "user") throw createMemoryRefusal(this.agent, refusal);
+    if (by !== "user" && (await this.#log.erased.hasErased(this.session, trimmed)))
+      throw createMemoryRefusal(this.agent, "forgotten");
     const lifted: readonly ReadyBody[] =
       keys.length === 0 ? [] : [{ body: toChangeBody({ change: "restored", by: "user", keys }) }];
     const entries = await this.#log.append(this.session, [...lifted, ready], {

@@ -3,6 +3,7 @@ import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkSessionId, type Entry, type EntryId, type SessionId } from "../../model/entry.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import { type MessageInput, textOfMessage } from "../../model/message.ts";
+import { findMemoryOwner, MEMORY_PREFIX } from "../../model/session-key.ts";
 import type { MemoryTrust, Validity } from "./memory-trust.ts";
 
 /**
@@ -39,7 +40,6 @@ export interface RememberOptions extends Validity {
 export const MAX_MEMORY_BYTES = 10 * 1024;
 
 /** Begins the ids of sessions that hold memories. */
-export const MEMORY_PREFIX = "memory:";
 const MARK = "memory";
 
 /** The agent when none is named. */
@@ -54,9 +54,7 @@ export function toMemorySession(agent: string): SessionId {
 
 /** The agent whose memories a session holds; undefined for any other session. */
 export function findMemoryAgent(session: SessionId): string | undefined {
-  return checkKind("session", session, "text").startsWith(MEMORY_PREFIX)
-    ? session.slice(MEMORY_PREFIX.length)
-    : undefined;
+  return findMemoryOwner(checkKind("session", session, "text"));
 }
 
 /** The text of a memory, trimmed; undefined if it is blank. Throws ARGUMENT_INVALID if it is too long. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { computeDigest } from "../../model/base/digest.ts";
-import { foldText } from "../text/fold-text.ts";
+import { MIN_SENTENCE_WORDS, normalizeValue, splitAtSentences } from "../../model/sentences.ts";
 
 /** Identifies the value of a memory that must not be saved again; the value cannot be read from it. */
 export interface ValueKey {
@@ -9,34 +9,18 @@ export interface ValueKey {
   readonly digest: string;
 }
 
-/** Signs at the ends of words that do not change the value; those of names such as "C++" or "-5" do. */
-const OUTER_SIGNS =
-  /^[\s"'`*_()[\]«»“”‘’„「」『』（）]+|[\s"'`*_()[\]«»“”‘’„「」『』（）.,;:!?…。，、；：！？]+$/gu;
-const BULLET = /^\s*[-*•]\s+/u;
-
-/** One spelling for equal values: case, accents, spaces and punctuation around words do not count. */
-export function normalizeValue(text: string): string {
-  const folded = foldText(text.replace(BULLET, "")).trim();
-  const words = folded.split(/\s+/u).map((word) => word.replace(OUTER_SIGNS, ""));
-  return words.filter((word) => word !== "").join(" ") || folded;
-}
-
 /** The key of a value. */
 export function computeValueKey(text: string, salt: string): ValueKey {
   return { salt, digest: computeDigest(`${salt}\n${normalizeValue(text)}`) };
 }
 
-const SENTENCE_END = /(?<=[.!?…]["')\]]?)\s+|(?<=[。！？；])\s*|\n+/u;
-/** Shorter sentences are too common to stand for a value. */
-const MIN_SENTENCE_WORDS = 4;
 /** Longest run of sentences that is compared with refused values. */
 const MAX_RUN = 12;
 const MAX_SENTENCES = 200;
 
 function splitIntoSentences(text: string): readonly string[] {
-  return text
-    .split(SENTENCE_END)
-    .filter((sentence) => sentence.trim() !== "")
+  return splitAtSentences(text)
+    .filter((piece, index) => index % 2 === 0 && piece.trim() !== "")
     .slice(0, MAX_SENTENCES);
 }
 

@@ -1,4 +1,4 @@
-import { foldText } from "../text/fold-text.ts";
+import { foldText } from "../../model/sentences.ts";
 import { TRAIT } from "../text/traits.ts";
 import {
   computeOwnScore,

@@ -12,7 +12,7 @@ export interface FileCandidate {
   readonly root?: string;
   /** Number of terms in the whole file. */
   readonly length: number;
-  /** Names that the file defines, from `definitionsOf`. */
+  /** Names that the file defines, from `listDefinitions`. */
   readonly definitions: readonly string[];
   readonly chunks: readonly CandidateChunk[];
 }

@@ -1,5 +1,5 @@
+import { foldText } from "../../model/sentences.ts";
 import { analyzeText, analyzeWord } from "../text/analyze-text.ts";
-import { foldText } from "../text/fold-text.ts";
 import { splitWords } from "../text/split-words.ts";
 import { parseIntent, type QuestionIntent } from "./question-intent.ts";
 import { parseTimeWindows, type TimeWindow } from "./time-window.ts";

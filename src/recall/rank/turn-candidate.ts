@@ -4,9 +4,9 @@ type Author = "user" | "assistant" | "tool" | "none";
 /** A chunk of a candidate, as indexed. */
 export interface CandidateChunk {
   readonly id: number;
-  /** The chunk's terms in order, from `analyse`. */
+  /** The chunk's terms in order, from `analyzeText`. */
   readonly terms: readonly string[];
-  /** The chunk's traits, from `traitsOf`. */
+  /** The chunk's traits, from `detectTraits`. */
   readonly traits: number;
   /** Cosine with the query, if both have a vector. */
   readonly similarity: number | null;

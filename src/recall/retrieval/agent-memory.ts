@@ -8,15 +8,14 @@ import { type Entry, type EntryId, readEntryId, type SessionId } from "../../mod
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { Place } from "../../model/place.ts";
+import { foldText, normalizeValue } from "../../model/sentences.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
 import type { FileHit, Hit, Recall } from "../hit.ts";
 import type { Memories } from "../memories/memories.ts";
 import { MAX_MEMORY_BYTES } from "../memories/stored-memory.ts";
-import { normalizeValue } from "../memories/value-key.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryScope } from "../memory-scope.ts";
 import type { RecallOptions } from "../recall-options.ts";
-import { foldText } from "../text/fold-text.ts";
 import { quoteLines, sanitizeName } from "../text/sanitize-text.ts";
 import { formatMoment, formatProvenance, formatReference } from "./provenance.ts";
 import { renderHitLine, renderHitLines, renderHits, renderUnindexedNote } from "./render-hits.ts";

@@ -1,6 +1,6 @@
+import { foldText } from "../../model/sentences.ts";
 import { codesOf, copyString } from "../../model/text-codes.ts";
 import { EAST_ASIAN, splitByScript, splitEastAsian } from "./east-asian.ts";
-import { foldText } from "./fold-text.ts";
 import { splitIdentifier, WORD_CHARACTER } from "./split-words.ts";
 import { stemWord } from "./stem-word.ts";
 

@@ -37,6 +37,7 @@ import { buildGatewayFacts } from "./reception/answer-page.ts";
 import { Reception } from "./reception/reception.ts";
 import { ReferencedItems } from "./request/referenced-items.ts";
 import { SeenBodies } from "./request/seen-bodies.ts";
+import { AskedRequests } from "./thread/asked-requests.ts";
 import { Redactor } from "./thread/redactor.ts";
 import { ResponseIds, StoredItems } from "./thread/response-ids.ts";
 import { closeAgents, createAgents, PackedBodies } from "./upstream/send-upstream.ts";
@@ -113,8 +114,16 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     const summary = `${isDone ? "all" : "so far"} ${filled} conversations of an earlier version can be found by a look-up`;
     log.info("places", { summary });
   });
+  const presence = kernel.openPresence();
   const deps = {
-    ...{ kernel, oldPlaces, stored, prepareStored, controlShare: () => config().control },
+    ...{
+      kernel,
+      oldPlaces,
+      asked: new AskedRequests(kernel, presence),
+      stored,
+      prepareStored,
+      controlShare: () => config().control,
+    },
     leftThreads: () => nameBounds(config().limits).leftThreads,
   };
   const threads = new Threads(deps, () => {
@@ -276,6 +285,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   if (await kernel.team.isInUse().catch(() => false)) spending.state.markInUse();
   url = await listen(server, config());
   oldPlaces.start(onError);
+  await presence.announce(onError).catch(onError);
   await kernel.prepareSessions();
 
   // The first numbers, before the monitor's interval has passed.
@@ -300,6 +310,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     caches.close();
     await oldPlaces.close();
     await threads.close();
+    await presence.close();
     closeAgents(agents);
     await redactor.close();
     await spans.close();

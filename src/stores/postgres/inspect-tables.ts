@@ -28,6 +28,7 @@ export const LOG_TABLE_NAMES = [
   "budget_reservations",
   "audit",
   "leases",
+  "ledger",
   "tasks",
   "shared_states",
 ] as const;

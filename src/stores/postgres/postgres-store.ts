@@ -32,6 +32,7 @@ import { PostgresSessions } from "./log/postgres-sessions.ts";
 import { PostgresMemory } from "./memory/postgres-memory.ts";
 import { PostgresIntakes } from "./records/postgres-intakes.ts";
 import { PostgresLeases } from "./records/postgres-leases.ts";
+import { PostgresLedger } from "./records/postgres-ledger.ts";
 import { PostgresTasks, type SendTask } from "./records/postgres-tasks.ts";
 import { PostgresTransfer } from "./records/postgres-transfer.ts";
 import { migrateSchema, requireSchema } from "./schema/migrate-schema.ts";
@@ -124,6 +125,7 @@ class PostgresStore implements Store {
   readonly blobs: PostgresBlobs;
   readonly intakes: PostgresIntakes;
   readonly leases: PostgresLeases;
+  readonly ledger: PostgresLedger;
   readonly tasks: PostgresTasks;
   readonly delivery: PostgresDelivery;
   readonly people: PostgresPeople;
@@ -161,6 +163,7 @@ class PostgresStore implements Store {
     this.intakes = new PostgresIntakes(db, heads);
     this.places = new PostgresPlaces(db);
     this.leases = new PostgresLeases(db);
+    this.ledger = new PostgresLedger(db);
     this.delivery = new PostgresDelivery(db);
     const sendTask: SendTask = (transaction, task) => this.delivery.send(transaction, task);
     this.tasks = new PostgresTasks(db, heads, sendTask);

@@ -7,7 +7,7 @@ import { LonghaulError } from "../../model/errors.ts";
 import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect-database.ts";
 import { Database } from "./database.ts";
 import { MEMORY_MIGRATIONS } from "./memory/memory-migrations.ts";
-import { MIGRATIONS, PLACES_MIGRATION, TEAM_MIGRATION } from "./migrations.ts";
+import { LEDGER_MIGRATION, MIGRATIONS, PLACES_MIGRATION, TEAM_MIGRATION } from "./migrations.ts";
 import { resultCodeOf, toStoreError } from "./store-error.ts";
 
 /** The first schema version with every table that reading needs. */
@@ -58,7 +58,8 @@ export async function connectIndexReadOnly(path: string, busyTimeoutMs: number):
 /** Empty tables stand for those that a database of an older version lacks. */
 function addMissingTables(connection: DatabaseSync): void {
   const isKnown = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
-  for (const [table, migration] of Object.entries({ people: TEAM_MIGRATION, places: PLACES_MIGRATION })) {
+  const added = { people: TEAM_MIGRATION, places: PLACES_MIGRATION, ledger: LEDGER_MIGRATION };
+  for (const [table, migration] of Object.entries(added)) {
     if (isKnown.get(table)) continue;
     for (const sql of migration.match(/CREATE TABLE [\s\S]*?;\n/g) ?? [])
       connection.exec(sql.replace("CREATE TABLE", "CREATE TEMPORARY TABLE"));

@@ -1,6 +1,6 @@
 import type { IntakeAppend, IntakeState, IntakeStore, TakenRecord } from "../../log/store/intake-store.ts";
 import { toIntakeState, toTakenRecord } from "../../log/store/record-rows.ts";
-import { createIntakeConflict } from "../../log/store/refusals.ts";
+import { createIntakeConflict, createRecordTaken, findRepeatedRecord } from "../../log/store/refusals.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
@@ -70,6 +70,18 @@ export class Intakes implements IntakeStore {
       this.#advance(this.require(name, stamp), saved);
       return stamp + 1;
     });
+  }
+
+  /** Within a transaction: the number of the intake; throws INTAKE_CONFLICT unless the append's records are new to it. */
+  requireNew(append: IntakeAppend): number {
+    const { name, stamp, records } = append;
+    const intake = this.require(name, stamp);
+    const taken = records.find(
+      (record) => record && !record.replaces && this.#statements.find.get(intake, record.id),
+    )?.id;
+    const repeated = taken ?? findRepeatedRecord(append);
+    if (repeated !== undefined) throw createRecordTaken(name, repeated);
+    return intake;
   }
 
   /** Within a transaction: the number of the intake; throws INTAKE_CONFLICT unless its stamp is `stamp`. */

@@ -226,6 +226,16 @@ CREATE TABLE places (
 CREATE INDEX places_by_entry ON places (entry);
 `;
 
+/** Facts of the store about itself: items that loops left out, digests of erased words, erasures under way. */
+export const LEDGER_MIGRATION = `
+CREATE TABLE ledger (
+  kind TEXT NOT NULL,
+  id TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** All migrations in order; migration n upgrades a database from user_version n-1 to n. Never edited once released. */
 export const MIGRATIONS: readonly string[] = [
   LOG_MIGRATION,
@@ -240,4 +250,5 @@ export const MIGRATIONS: readonly string[] = [
   AUDIT_INSERTS_MIGRATION,
   LINE_CHANGES_MIGRATION,
   PLACES_MIGRATION,
+  LEDGER_MIGRATION,
 ];

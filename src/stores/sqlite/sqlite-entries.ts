@@ -328,7 +328,7 @@ export class EntryWriter {
       if (request.finishes !== undefined) this.#deps.drafts.require(request.finishes);
       if (request.task) this.#deps.tasks.check(request.task);
       const { intake } = request;
-      const intakeNumber = intake && this.#deps.intakes.require(intake.name, intake.stamp);
+      const intakeNumber = intake && this.#deps.intakes.requireNew(intake);
       const appended = this.#write(request, this.#stateFor(request));
       if (intake) this.#deps.intakes.take(intakeNumber as number, intake, appended.firstSeq);
       if (request.task) this.#deps.tasks.apply(request.task, request.session, appended.firstSeq);

@@ -2,13 +2,15 @@ import { MAX_SEQ } from "../../log/store/entry-store.ts";
 import type { FreedCounts } from "../../log/store/freed-counts.ts";
 import { toSessionRecord } from "../../log/store/record-rows.ts";
 import { createHasChildren } from "../../log/store/refusals.ts";
-import type {
-  KnownRecord,
-  NewSession,
-  SessionQuery,
-  SessionRecord,
-  SessionSize,
-  SessionStore,
+import {
+  changeRecord,
+  type KnownRecord,
+  type NewSession,
+  type RecordChange,
+  type SessionQuery,
+  type SessionRecord,
+  type SessionSize,
+  type SessionStore,
 } from "../../log/store/session-store.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { Database } from "./database.ts";
@@ -110,13 +112,10 @@ export class SqliteSessions implements SessionStore {
     });
   }
 
-  async update(
-    id: SessionId,
-    change: Partial<Pick<SessionRecord, "title" | "meta">>,
-  ): Promise<SessionRecord> {
+  async update(id: SessionId, change: RecordChange): Promise<SessionRecord> {
     return this.#db.transactBeside(() => {
       const number = this.#numberOf(id);
-      const next = { ...(this.#find(id) as SessionRecord), ...change };
+      const next = changeRecord(this.#find(id) as SessionRecord, change);
       const meta = next.meta === undefined ? null : JSON.stringify(next.meta);
       this.#statements.update.run(next.title ?? null, meta, number);
       this.#cache.records.keep(next, meta);

@@ -22,6 +22,7 @@ import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { EntryWriter, SqliteEntries } from "./sqlite-entries.ts";
+import { SqliteLedger } from "./sqlite-ledger.ts";
 import { SqlitePlaces } from "./sqlite-places.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteTasks } from "./sqlite-tasks.ts";
@@ -124,6 +125,7 @@ class SqliteStore implements Store {
   readonly blobs: SqliteBlobs;
   readonly intakes: Intakes;
   readonly leases: Leases;
+  readonly ledger: SqliteLedger;
   readonly tasks: SqliteTasks;
   readonly people: SqlitePeople;
   readonly budgets: SqliteBudgets;
@@ -168,6 +170,7 @@ class SqliteStore implements Store {
     this.intakes = new Intakes(db, cache);
     this.places = new SqlitePlaces(db, cache);
     this.leases = new Leases(db);
+    this.ledger = new SqliteLedger(db);
     this.tasks = new SqliteTasks(db, cache);
     this.audit = new SqliteAudit(db);
     this.people = new SqlitePeople(db, this.audit);
@@ -414,6 +417,9 @@ class Leases implements LeaseStore {
     this.#db = db;
     this.#statements = {
       get: db.prepare("SELECT name, owner, expires_at FROM leases WHERE name = ?"),
+      list: db.prepare(
+        "SELECT name, owner, expires_at FROM leases WHERE substr(name, 1, ?) = ? ORDER BY name",
+      ),
       put: db.prepare(
         "INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at",
       ),
@@ -440,6 +446,10 @@ class Leases implements LeaseStore {
 
   dropExpired(before: number): Promise<number> {
     return this.#db.transactBeside(() => Number(this.#statements.dropExpired.run(before).changes));
+  }
+
+  list(prefix: string): Promise<readonly Lease[]> {
+    return this.#db.read(() => this.#statements.list.all([...prefix].length, prefix).map(toLease));
   }
 
   get(name: string): Promise<Lease | undefined> {

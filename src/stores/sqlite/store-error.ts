@@ -11,6 +11,10 @@ const CODE_BY_RESULT: Readonly<Record<number, ErrorCode>> = {
   11: "STORE_CORRUPT", // CORRUPT
   13: "DISK_FULL", // FULL
   14: "STORE_IO", // CANTOPEN
+  18: "VALUE_REFUSED", // TOOBIG
+  19: "VALUE_REFUSED", // CONSTRAINT
+  20: "VALUE_REFUSED", // MISMATCH
+  25: "VALUE_REFUSED", // RANGE
   26: "STORE_CORRUPT", // NOTADB
 };
 
@@ -31,6 +35,8 @@ const MESSAGES: Partial<Record<ErrorCode, (where: string) => string>> = {
     `${where} stayed locked by another process; repeat the call, or raise busyTimeoutMs. Nothing was changed.`,
   STORE_CORRUPT: (where) =>
     `${where} is damaged or not a longhaul database; "longhaul repair" copies what can be read into a new store, else restore it from a backup or move it away. It was left as it is.`,
+  VALUE_REFUSED: (where) =>
+    `${where} cannot hold a value of this write; correct the value that the reason names. Nothing was changed.`,
   STORE_IO: (where) => `The operating system failed to read or write ${where}; check the disk and the path.`,
 };
 

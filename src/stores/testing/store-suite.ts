@@ -4,7 +4,7 @@ import { draftCases, entryCases, placeCases } from "./store/entry-cases.ts";
 import { memoryCases } from "./store/memory-cases.ts";
 import { budgetCases, peopleCases } from "./store/people-cases.ts";
 import { deletionCases, sessionCases } from "./store/session-cases.ts";
-import { leaseCases, taskCases } from "./store/task-cases.ts";
+import { leaseCases, ledgerCases, taskCases } from "./store/task-cases.ts";
 
 /** One requirement of every store; `run` rejects if the store does not meet it. */
 export interface StoreCase {
@@ -25,6 +25,7 @@ export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
     ...blobCases,
     ...intakeCases,
     ...leaseCases,
+    ...ledgerCases,
     ...taskCases,
     ...peopleCases,
     ...budgetCases,

@@ -1,3 +1,4 @@
+import { walkJson } from "../../model/base/walk-json.ts";
 import type { Json } from "../../model/json.ts";
 import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import { type CallArguments, parseToolArguments } from "./call-arguments.ts";
@@ -64,11 +65,9 @@ function findText(fields: CallArguments, names: readonly string[]): string {
 
 /** A patch in the `*** Begin Patch` format anywhere in a call's input. */
 function findPatchText(input: Json): string | undefined {
-  if (typeof input === "string") return input.includes("*** Begin Patch") ? input : undefined;
-  if (input === null || typeof input !== "object") return undefined;
-  return Object.values(input)
-    .map((value) => findPatchText(value as Json))
-    .find((patch) => patch !== undefined);
+  for (const { value } of walkJson(input))
+    if (typeof value === "string" && value.includes("*** Begin Patch")) return value;
+  return undefined;
 }
 
 /** The hunks of a patch: removed and added lines, each with the unchanged ones around them. */

@@ -77,8 +77,8 @@ export class ClueTracker {
   readonly #horizon: Horizon;
   readonly #table = new ClueTable(MAX_FACTS);
   /**
-   * Numbers of files; `#touched` holds the last message that touched each. `#fileCount` counts all files, so that a new
-   * file takes the number of the one that it evicts.
+   * Numbers of files by their path. `#fileCount` counts all files, so that a new file takes the number of the one that it
+   * evicts.
    */
   readonly #files = new BoundedMap<string, number>({ max: MAX_FILES });
   #fileCount = 0;

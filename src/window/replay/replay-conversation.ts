@@ -3,8 +3,10 @@ import { createArgumentError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { getPathArgument, parseToolArguments } from "../effects/call-arguments.ts";
 import { listReplacedTexts } from "../effects/list-changes.ts";
+import type { ThinkingRule } from "../models/thinking-rule.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
+import { LivingThinking, type ThinkingScore } from "./living-thinking.ts";
 import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";
 import type { RecordedMessage } from "./recorded-message.ts";
 import { isLineReference, listTextLines, ReferenceReader } from "./reference-reader.ts";
@@ -34,6 +36,8 @@ export interface ReplayScore {
   readonly lines: Retention;
   /** Estimated cost of fetching again the content that replies needed and the window had lost; not part of `cost`. */
   readonly refetch: Refetch;
+  /** Only if the replay was asked for it. */
+  readonly thinking?: ThinkingScore;
 }
 
 /** One request of a replay, for callers that inspect or score it themselves. */
@@ -56,6 +60,8 @@ interface KeptCache {
 
 interface ReplayOptions {
   readonly protocol?: Protocol;
+  /** Counts the thinking that is lost where the provider has this rule. */
+  readonly thinking?: ThinkingRule | undefined;
   readonly onRequest?: (request: ReplayedRequest) => void;
   /** Decides what became of the cache in a pause, given the tokens of the last request; default: by the protocol. */
   readonly keepCache?: ((pauseMs: number | undefined, tokens: number) => KeptCache) | undefined;
@@ -73,7 +79,8 @@ export function replay(
   if (typeof window !== "number" || !(window > 0))
     throw createArgumentError("window", window, "tokens above 0");
   checkFields("options", options, { protocol: "object?", onRequest: "function?", keepCache: "function?" });
-  const run = new Replay(policy, window, options.protocol ?? PROTOCOL, options.keepCache);
+  const { protocol = PROTOCOL, keepCache, thinking } = options;
+  const run = new Replay(policy, window, protocol, keepCache, thinking && new LivingThinking(thinking));
   for (const said of conversation) {
     if (said.message.role === "assistant") {
       const request = run.buildRequest(said);
@@ -109,9 +116,17 @@ class Replay {
 
   readonly #keepCache: NonNullable<ReplayOptions["keepCache"]>;
   #previousTokens = 0;
+  readonly #thinking: LivingThinking | undefined;
 
-  constructor(policy: Policy, window: number, protocol: Protocol, keepCache?: ReplayOptions["keepCache"]) {
+  constructor(
+    policy: Policy,
+    window: number,
+    protocol: Protocol,
+    keepCache: ReplayOptions["keepCache"],
+    thinking: LivingThinking | undefined,
+  ) {
     this.#protocol = protocol;
+    this.#thinking = thinking;
     const { cacheMs, writePrice } = protocol;
     this.#keepCache =
       keepCache ??
@@ -126,6 +141,7 @@ class Replay {
     const { seq, at, message } = said;
     this.#run.observe({ seq, at, message, tokens: countProtocolTokens(message) });
     this.#clues.observe(said);
+    this.#thinking?.observe(said);
     for (const line of this.#references.readLines(message)) this.#shownLines.add(line);
     this.#lastMessage = said;
   }
@@ -164,7 +180,13 @@ class Replay {
       identifiers: { ...this.#identifiers },
       lines: { ...this.#lines },
     };
-    return { ...this.#score, ...retention, refetch: this.#refetch.sums };
+    const thinking = this.#thinking?.score;
+    return {
+      ...this.#score,
+      ...retention,
+      refetch: this.#refetch.sums,
+      ...(thinking && { thinking }),
+    };
   }
 
   /**
@@ -183,6 +205,7 @@ class Replay {
     const tokens = systemTokens + window.reduce((sum, slot) => sum + slot.tokens, 0);
     const isCached = isHot && this.#score.requests > 0;
     const isEdited = same < this.#previous.length;
+    this.#thinking?.recordRequest(window, same, this.#previous.length);
     this.#score = {
       requests: this.#score.requests + 1,
       cost:

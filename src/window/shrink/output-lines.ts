@@ -92,7 +92,7 @@ function isDigit(code: number): boolean {
 }
 
 /** Of the lines in a row, those whose number is a multiple of this one keep it. */
-const NUMBERED_LINES = 5;
+const NUMBERED_LINES = 10;
 
 /**
  * Lines without the numbers that follow from the line before them; the mark after the number stays. Only for numbers that

@@ -7,7 +7,7 @@ import type { LineMatch, ShownLines, ShownText } from "./shown-lines.ts";
  * Characters that a pointer must save; below that, it costs the reader more than it saves. Lines that do not stand under
  * the same numbers are often only alike.
  */
-const MIN_SAVED_CHARACTERS = 120;
+const MIN_SAVED_CHARACTERS = 80;
 const MIN_REREAD_CHARACTERS = 60;
 
 /** The output in which repeated lines are sought. */

@@ -12,8 +12,8 @@ const PLAIN_NEIGHBOR = /^\d+-/;
 /** Line between two places of a file. */
 const BREAK = "--";
 /** Characters of lines around hits that a search shows; further hits stand alone. */
-const MAX_NEIGHBORS = 3_000;
-const MIN_LEFT_OUT = 1_000;
+const MAX_NEIGHBORS = 1_000;
+const MIN_LEFT_OUT = 600;
 
 /** What a search has found: each line by its path, empty in a search of one file, and whether it is a hit. */
 interface SearchLine {
@@ -53,7 +53,8 @@ export function cutSearch(
         const line = lines[index] as string;
         const own = found[index] as SearchLine;
         if (index === first && note !== undefined) shown.push(note);
-        if (!left.has(index)) shown.push(isNamed && own.kind !== "break" ? line.slice(own.path.length + 1) : line);
+        if (!left.has(index))
+          shown.push(isNamed && own.kind !== "break" ? line.slice(own.path.length + 1) : line);
       }
       if (isNamed || shown.length !== to - from + 1 || (first >= from && first <= to))
         cuts.push({ from, to, lines: shown });
@@ -131,7 +132,9 @@ function readPlainSearch(
     return line === BREAK ? { path: "", kind: "break" } : undefined;
   });
   // Lines of data may look like this; the output of a search has no others.
-  return found.every((line, index) => line !== undefined || !isFree(index) || lines[index] === "") ? found : [];
+  return found.every((line, index) => line !== undefined || !isFree(index) || lines[index] === "")
+    ? found
+    : [];
 }
 
 /** The path of a line around a hit; the tool may write it in full there and relative before the hit. */

@@ -91,7 +91,11 @@ export function shrinkLines(lines: readonly string[], facts: OutputFacts): reado
       formatLeftOut(`Lines ${formatLines(from, to)}`, why, cite);
     if (isCuttable) {
       run("tests", (isIn) => cutPassingTests(lines, isIn, leftOut("tests that passed")), isHeld);
-      run("runs", (isIn) => cutLikeLines(lines, isIn, leftOut("progress like the lines around them")), isHeld);
+      run(
+        "runs",
+        (isIn) => cutLikeLines(lines, isIn, leftOut("progress like the lines around them")),
+        isHeld,
+      );
       const describe = (count: number) =>
         formatLeftOut(`${count} members`, "without a value, opaque ids and API addresses", cite);
       run("json", (isIn) => cutJsonMembers(lines, isIn, describe), isHeld);

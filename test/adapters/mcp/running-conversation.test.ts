@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isNamedSession } from "../../../src/kernel/calls/project-conversations.ts";
+import { isNamedSession } from "../../../src/model/session-key.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofTest } from "../../support/proof.ts";
 import { connectHttp, serveEndpoint } from "./connected.ts";

@@ -239,7 +239,10 @@ describe("SWE-agent trajectories", () => {
     writeFileSync(join(folder, "run-3", "other.traj"), '{"atoms":[1,2,3]}');
     writeFileSync(join(folder, "run-3", "other.json"), '{"history":["a"],"trajectory":[{"x":1}]}');
     const sources = await sourcesAt([folder], [sweAgentFormat]);
-    expect(sources.map(({ source }) => source.id)).toEqual(["run-3/task-2", "run-3/task-1"]);
+    expect(sources.map(({ source }) => source.id)).toEqual([
+      expect.stringMatching(/^run-3\/task-2-[\w-]{8}$/),
+      expect.stringMatching(/^run-3\/task-1-[\w-]{8}$/),
+    ]);
   });
 });
 

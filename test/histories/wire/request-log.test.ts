@@ -66,8 +66,8 @@ describe("consecutive requests in a log", () => {
     const first = request(user("a"));
     const second = request(user("a"), assistant("b"), user("c"));
     writeFileSync(path, lines(first, second, request(user("a"), assistant("b2"), user("d"))));
-    await importSources(kernel, [path], { formats: [anthropicFormat] });
-    expect(await lineOf(kernel, "anthropic/gateway-7")).toEqual(["s", "a", "b2", "d"]);
+    const { sources } = await importSources(kernel, [path], { formats: [anthropicFormat] });
+    expect(await lineOf(kernel, sources[0]?.session ?? "")).toEqual(["s", "a", "b2", "d"]);
   });
 
   test("a request that continues no other starts its own conversation, and each conversation continues separately", async () => {
@@ -98,7 +98,7 @@ describe("consecutive requests in a log", () => {
     appendFileSync(path, lines(request(user("a"), assistant(filler), user("c"), assistant("d"))));
     const later = await importSources(kernel, [path], { formats: [anthropicFormat] });
     expect(later.totals.added.messages).toBe(1);
-    expect((await lineOf(kernel, "anthropic/gateway-7")).map((text) => text.slice(0, 5))).toEqual([
+    expect((await lineOf(kernel, later.sources[0]?.session ?? "")).map((text) => text.slice(0, 5))).toEqual([
       "s",
       "a",
       "[blob",

@@ -1,9 +1,18 @@
 import { expect, test } from "vitest";
 import { modelFacts, NO_TOTALS, PROTOCOL } from "../../../src/kernel/faces/window.ts";
-import { chooseReplayProtocol } from "../../../src/kernel/usage/replay-protocol.ts";
+import { buildModelProtocol, chooseReplayProtocol } from "../../../src/kernel/usage/replay-protocol.ts";
 
 const claude = modelFacts("claude-sonnet-4-5");
 const gpt = modelFacts("gpt-5");
+
+test("any session can be replayed at the prices of a model, unless they are assumed", () => {
+  expect(buildModelProtocol(modelFacts("claude-opus-5-5"))).toEqual({ ...PROTOCOL, readPrice: 0.05 });
+  expect(buildModelProtocol(modelFacts("gpt-6.1-sol"))).toMatchObject({
+    readPrice: 0.05,
+    cacheMs: 1_800_000,
+  });
+  expect(buildModelProtocol(modelFacts("claude-fable-9"))).toBeUndefined();
+});
 
 test("a session without reports is replayed at standard prices", () => {
   expect(chooseReplayProtocol(NO_TOTALS, claude)).toBe(PROTOCOL);

@@ -6,6 +6,8 @@ await using kernel = await openKernel({ path });
 await using session = await kernel.session("s");
 const tail = session.tail();
 process.stdout.write("waiting\n");
+// This timer does not keep the process alive: it rings only if the tail does.
+setTimeout(() => process.stdout.write("still there\n"), 300).unref();
 for await (const entry of tail) {
   process.stdout.write(`${entry.kind === "message" ? textOfMessage(entry.message) : entry.kind}\n`);
   break;

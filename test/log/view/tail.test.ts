@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../../src/kernel/index.ts";
 import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
 import { startChild } from "../../support/child.ts";
+import { turns } from "../../support/eventually.ts";
 import { diskKernel, say, testKernel, textOf } from "../../support/kernel.ts";
 import { proofTest } from "../../support/proof.ts";
 
@@ -60,7 +60,7 @@ describe("a tail", () => {
     const session = await kernel.session("s");
     const follower = startChild(new URL("./follower.ts", import.meta.url), [path]);
     expect((await follower.lines.next()).value, follower.errors()).toBe("waiting");
-    await sleep(600);
+    expect((await follower.lines.next()).value, follower.errors()).toBe("still there");
     await say(session, "at last");
     expect((await follower.lines.next()).value, follower.errors()).toBe("at last");
     expect(await follower.ended()).toBe(0);
@@ -80,7 +80,7 @@ describe("a tail", () => {
     await session.appendAll(Array.from({ length: 1_000 }, (_, n) => ({ role: "user", text: `${n}` })));
     const tail = session.tail({ after: 0 });
     for (let n = 0; n < 10; n++) await tail.next();
-    await sleep(50);
+    await turns();
     expect(reads).toBe(1);
     await tail.return(undefined);
   });
@@ -93,7 +93,7 @@ describe("a tail", () => {
     const bySignal = take(session.tail({ signal: controller.signal }), 9);
     const byClose = take(session.tail(), 9);
     await take(session.tail({ after: 0 }), 1);
-    await sleep(20);
+    await turns();
     controller.abort();
     expect(await bySignal).toEqual([]);
     await session.close();

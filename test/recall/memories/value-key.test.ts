@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { computeValueKey, normalizeValue } from "../../../src/recall/memories/value-key.ts";
+import { normalizeValue } from "../../../src/model/sentences.ts";
+import { computeValueKey } from "../../../src/recall/memories/value-key.ts";
 
 describe("the value of a memory", () => {
   test.each([

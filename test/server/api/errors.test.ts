@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { ask, startGateway } from "../../support/gateway.ts";
 import { ApiClient } from "./support/api-client.ts";
@@ -93,7 +92,6 @@ test("streams end at once when the gateway closes", async () => {
   await api.post("/sessions", { id: "s" });
   const tail = await api.fetch("/sessions/s/tail");
   const events = await api.fetch("/events");
-  await sleep(20);
   const closing = gateway.close();
   expect(await tail.text()).toContain(": open");
   expect(await events.text()).toContain(": open");
@@ -109,10 +107,5 @@ test("a client that leaves a stream leaves no listener behind", async () => {
     await api.fetch("/sessions/s/tail", { signal: stop.signal });
     stop.abort();
   }
-  for (let tries = 0; tries < 100; tries++) {
-    const { opened = 0, closed = 0 } = gateway.kernel.counts().tail ?? {};
-    if (opened === 3 && closed === 3) return;
-    await sleep(20);
-  }
-  expect(gateway.kernel.counts().tail).toEqual({ opened: 3, closed: 3 });
+  await expect.poll(() => gateway.kernel.counts().tail).toEqual({ opened: 3, closed: 3 });
 });

@@ -31,7 +31,6 @@ describe("an import", () => {
     const { api } = await openHistories(20, 100);
     expect((await api.post("/imports", { formats: ["clod"] })).body.error.message).toContain("claude-code");
     const events = api.follow("/events", 2);
-    await sleep(50);
     const [started, other] = await Promise.all([api.post("/imports"), api.post("/imports")]);
     expect(started).toMatchObject({ status: 202, body: { type: "import", state: "running" } });
     expect(other.body.id).toBe(started.body.id);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
+import { turns } from "../../support/eventually.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
 import { beginStream, behave, type Heard, startUpstream } from "../../support/upstream.ts";
@@ -41,8 +42,8 @@ async function refuse(response: ServerResponse, pieces: readonly string[]): Prom
   beginStream(response);
   for (const piece of pieces) {
     await new Promise((resolve) => response.write(piece, resolve));
-    // Pause, so that the next piece arrives in its own packet.
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    // Turns of the event loop, so that the next piece arrives in its own packet.
+    await turns();
   }
   response.end();
 }

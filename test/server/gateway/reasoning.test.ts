@@ -1,4 +1,4 @@
-import { describe, expect } from "vitest";
+import { expect } from "vitest";
 import type { WireObject } from "../../../src/wire/wire.ts";
 import { type KeptReply, TestAgent } from "../../support/agent.ts";
 import { startGateway } from "../../support/gateway.ts";
@@ -18,7 +18,7 @@ async function workOverLimit(policy: string) {
     window: WINDOW,
     count: (body) => Math.ceil(body.length / 4),
     reply: (turn) =>
-      turn % 5 === 4 ? { text: `Reply ${turn}.`, reasoning: `Thinking about ${turn}.` } : working(turn),
+      turn % 12 === 11 ? { text: `Reply ${turn}.`, reasoning: `Thinking about ${turn}.` } : working(turn),
   });
   const upstreams = [
     { name: "small", baseUrl: upstream.url, apis: ["openai-chat" as const], window: WINDOW },
@@ -34,7 +34,9 @@ async function workOverLimit(policy: string) {
   let last = keep(await agent.say("Let us talk about the project."), 0);
   for (let turn = 1; turn < 60; turn++) {
     const isCalling = last.calls.length > 0;
-    const asked = isCalling ? agent.hand(last.calls, output(turn, 2_000)) : agent.say(ask(turn));
+    const asked = isCalling
+      ? agent.hand(last.calls, output(turn, turn % 4 === 1 ? 9_000 : 1_500))
+      : agent.say(ask(turn));
     last = keep(await asked, turn);
   }
   const given = agent.elements.filter(({ role }) => role === "assistant").map((one) => one.reasoning_content);
@@ -44,25 +46,15 @@ async function workOverLimit(policy: string) {
   return { given, sent };
 }
 
-describe("reasoning in Chat Completions", () => {
-  sizedTest.each(proofCases(POLICIES))(
-    "every reply that stays under %s keeps the reasoning that it came with",
-    async (policy) => {
-      const { given, sent } = await workOverLimit(policy);
-      for (const messages of sent)
-        for (const { role, reasoning_content } of messages)
-          if (role === "assistant") expect(given).toContain(reasoning_content);
-    },
-  );
-
-  sizedTest.each(proofCases(POLICIES))(
-    "no note stands between a result and the next call under %s, because it would end the turn for the model",
-    async (policy) => {
-      const { sent } = await workOverLimit(policy);
-      for (const messages of sent) {
-        const newest = messages.findLast(({ role }) => role === "user");
-        expect(String(newest?.content)).toMatch(/^(?:Let us talk|Question)/);
-      }
-    },
-  );
-});
+sizedTest.each(proofCases(POLICIES))(
+  "every reply of Chat Completions that stays under %s keeps the reasoning that it came with, and no note ends its turn",
+  async (policy) => {
+    const { given, sent } = await workOverLimit(policy);
+    for (const messages of sent) {
+      for (const { role, reasoning_content } of messages)
+        if (role === "assistant") expect(given).toContain(reasoning_content);
+      const newest = messages.findLast(({ role }) => role === "user");
+      expect(String(newest?.content)).toMatch(/^(?:Let us talk|Question)/);
+    }
+  },
+);

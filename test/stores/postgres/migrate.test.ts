@@ -160,6 +160,7 @@ describe.skipIf("problem" in server)(`an older schema (${describeProblem(server)
       DROP INDEX budget_reservations_by_budget;
       DROP FUNCTION reserved_amount;
       DROP TABLE places;
+      DROP TABLE ledger;
       DROP INDEX decision_chunks;
       CREATE TABLE chunk_words (chunk bigint);
       CREATE TABLE nearest_1 (chunk bigint);

@@ -1,88 +1,70 @@
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Store } from "../../../src/log/store/store.ts";
 import type { TaskRecord } from "../../../src/log/store/task-store.ts";
 import { claimOwner, releaseOwner } from "../../../src/model/base/owner.ts";
-import { isTerminal } from "../../../src/model/task.ts";
+import { isTerminal, type TaskState } from "../../../src/model/task.ts";
 import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
 import { startChild } from "../../support/child.ts";
+import type { KillMoment } from "../../support/kill-place.ts";
 import { makeHost } from "../host.ts";
 import { taskEntries } from "../world.ts";
 import { fragile, parent, walker } from "./agents.ts";
 
 const STARTER = new URL("./starter.ts", import.meta.url);
 
-/** Counts of the tasks that killed supervisors left. */
-export interface CrashReport {
-  readonly tasks: number;
-  readonly ended: number;
-  readonly resumed: number;
-  readonly lost: number;
+/** A place where a supervisor dies, and the end of its task that follows by necessity. */
+export interface CrashPlace {
+  /** The task by its number: 0 and 3 walk and can resume, 1 and 4 cannot, 2 has children, 5 is killed by its user. */
+  readonly task: number;
+  /** Step of the task that the store is told, with its number. */
+  readonly step: string;
+  readonly moment: KillMoment;
+  /** State of the task after its recovery; undefined if it must not exist. */
+  readonly end: TaskState | undefined;
+  /** How often it is taken over. */
+  readonly resumes?: number;
 }
 
-/** A few rounds may by chance kill only before anything is left to resume; then more rounds follow, up to this many times. */
-const MAX_FACTOR = 10;
-
-/**
- * Kills a supervisor with SIGKILL at a random moment, `rounds` times on one store, and checks every task each time. Goes on
- * until a fifth of the planned rounds have left tasks to resume, and lost ones.
- */
-export async function crashRounds(path: string, rounds: number): Promise<CrashReport> {
-  // Warms the compile cache with a child that exits by itself; otherwise each child would mostly
-  // compile the same sources.
-  process.env.NODE_COMPILE_CACHE = join(path, "compiled");
-  await startChild(STARTER, []).ended();
-  const report = { tasks: 0, ended: 0, resumed: 0, lost: 0 };
-  const isThin = () => Math.min(report.resumed, report.lost) <= rounds / 5;
-  for (let round = 0; round < rounds || (isThin() && round < MAX_FACTOR * rounds); round++) {
-    const said = await killedStarter(path, round);
-    report.ended += said.ended.size;
-    const store = await openSqliteStore({ path });
-    const owner = claimOwner();
-    const { tasks, warnings } = makeHost(store, { owner });
-    for (const agent of [walker, fragile, parent]) tasks.register(agent);
-    try {
-      const recovered = await tasks.recover();
-      report.resumed += recovered.resumed;
-      report.lost += recovered.lost;
-      for (const task of await openTasks(store))
-        expect(isTerminal(task.state) || task.owner === owner, `${task.id} is run by someone`).toBe(true);
-      const all = await tasksOf(store, round);
-      report.tasks += all.length;
-      expect(new Set(all.map(({ id }) => id))).toEqual(new Set([...said.made, ...all.map(({ id }) => id)]));
-      for (const { id } of all) await tasks.wait(id);
-      await expect.poll(async () => (await openTasks(store)).length, { interval: 5 }).toBe(0);
-      for (const task of await tasksOf(store, round)) await checkTask(store, task, said.ended.get(task.id));
-      expect(warnings).toEqual([]);
-    } finally {
-      await tasks.close();
-      releaseOwner(owner);
-      await store.close();
-    }
+/** Lets a supervisor kill itself at a place, recovers its tasks, and checks each of them. */
+export async function crashAt(path: string, place: CrashPlace): Promise<void> {
+  const said = await runStarter(path, place);
+  const store = await openSqliteStore({ path });
+  const owner = claimOwner();
+  const { tasks, warnings } = makeHost(store, { owner });
+  for (const agent of [walker, fragile, parent]) tasks.register(agent);
+  try {
+    await tasks.recover();
+    for (const task of await openTasks(store))
+      expect(isTerminal(task.state) || task.owner === owner, `${task.id} is run by someone`).toBe(true);
+    const all = await store.tasks.list({ limit: 1_000 });
+    expect(all.map(({ id }) => id)).toEqual(expect.arrayContaining([...said.made]));
+    for (const { id } of all) await tasks.wait(id);
+    await expect.poll(async () => (await openTasks(store)).length, { interval: 5 }).toBe(0);
+    for (const task of await store.tasks.list({ limit: 1_000 }))
+      await checkTask(store, task, said.ended.get(task.id));
+    const target = await store.tasks.get(`${place.task}`);
+    expect(target?.state).toBe(place.end);
+    expect(target?.resumes ?? 0).toBe(place.resumes ?? 0);
+    expect(warnings).toEqual([]);
+  } finally {
+    await tasks.close();
+    releaseOwner(owner);
+    await store.close();
   }
-  return report;
 }
 
-async function killedStarter(path: string, round: number) {
-  const child = startChild(STARTER, [path, `${round}`]);
+async function runStarter(path: string, { task, step, moment }: CrashPlace) {
+  const child = startChild(STARTER, [path, `${task}`, step, moment]);
   const made = new Set<string>();
   const ended = new Map<string, string>();
-  // The moment is counted mainly in actions and only a little in time, so that a slow machine runs the same test.
-  let left = Math.ceil(Math.random() * 16);
-  const kill = async () => {
-    await sleep(Math.random() * 5);
-    child.process.kill("SIGKILL");
-  };
+  let last = "";
   for await (const line of child.lines) {
-    if (--left === 0) void kill();
     const [word, id = "", state = ""] = line.split(" ");
     if (word === "made") made.add(id);
-    // The kill may truncate the last line.
-    if (word === "ended" && /^(completed|failed|killed)$/.test(state)) ended.set(id, state);
+    if (word === "ended") ended.set(id, state);
+    last = line;
   }
-  expect(await child.ended(), child.errors()).toBe("SIGKILL");
-  expect(made.size).toBeGreaterThan(0);
+  expect(await child.ended(), `${last} ${child.errors()}`).toBe("SIGKILL");
   return { made, ended };
 }
 
@@ -91,11 +73,6 @@ async function openTasks(store: Store): Promise<readonly TaskRecord[]> {
     (await store.tasks.owners()).map((owner) => store.tasks.openOf(owner, { limit: 1_000 })),
   );
   return open.flat();
-}
-
-async function tasksOf(store: Store, round: number): Promise<readonly TaskRecord[]> {
-  const all = await store.tasks.list({ limit: 1_000 });
-  return all.filter(({ id }) => id.startsWith(`${round}-`));
 }
 
 async function checkTask(store: Store, task: TaskRecord, acknowledged: string | undefined): Promise<void> {

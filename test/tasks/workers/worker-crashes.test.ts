@@ -1,8 +1,8 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished } from "vitest";
 import { openPostgresStore } from "../../../src/stores/postgres/index.ts";
+import { eventually } from "../../support/eventually.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startOutageProxy } from "../../support/postgres/outage-proxy.ts";
 import { startPoolingProxy } from "../../support/postgres/pooling-proxy.ts";
@@ -27,12 +27,12 @@ async function createHold(): Promise<{ hold: string; release: () => Promise<void
 /** A program that starts tasks, with the store that its checks read. */
 async function openStarter(url: string) {
   const store = await openPostgresStore({ url });
-  const { tasks } = makeHost(store, { limits: { leaseMs: 10_000 } });
+  const { tasks, owner } = makeHost(store, { limits: { leaseMs: 10_000 } });
   onTestFinished(async () => {
     await tasks.close();
     await store.close();
   });
-  return { store, tasks };
+  return { store, tasks, owner };
 }
 
 describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(server)})`, () => {
@@ -102,11 +102,15 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       await expect.poll(async () => (await first.tasks.status("t")).state).toBe("running");
       const { epoch } = await first.tasks.status("t");
       await second.tasks.work({ queues: ["q"] });
+      const { store: direct } = await openStarter(url);
+      const isHeld = async ({ owner }: { readonly owner: string }) =>
+        ((await direct.leases.get(`tasks ${owner}`))?.expiresAt ?? 0) > Date.now();
+      const areHeld = () => Promise.all([first, second].map(isHeld));
       proxy.begin();
-      await sleep(17_000);
+      await eventually("the leases of both have expired", async () => !(await areHeld()).includes(true));
       proxy.end();
-      // Long enough for sweeps and for a second delivery.
-      await sleep(12_000);
+      await eventually("both hold their leases again", async () => !(await areHeld()).includes(false));
+      for (const { tasks } of [first, second]) for (let sweep = 0; sweep < 3; sweep++) await tasks.recover();
       expect(await second.tasks.status("t")).toMatchObject({ state: "running", epoch });
       await release();
       expect(await second.tasks.wait("t")).toMatchObject({ state: "completed", resumes: 0 });
@@ -189,7 +193,6 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       await Promise.race(workers.map((worker) => worker.printed("ended t0")));
       for (const worker of workers.slice(0, 2)) {
         worker.signal("SIGKILL");
-        await sleep(700);
         workers.push(await startWorker(options));
       }
       for (const id of ids) expect((await tasks.wait(id, { timeoutMs: 120_000 })).state).toBe("completed");

@@ -105,7 +105,7 @@ describe("the collection of stale worktrees", () => {
     let now = Date.now();
     const clock = { now: () => now };
     const hold = await holdWorktree(worktree, { clock, everyMs: 10 });
-    await sleep(30);
+    await expect.poll(async () => (await readMark(worktree.admin))?.heartbeatAt).toBe(now);
     await hold.close();
     const mark = await readMark(worktree.admin);
     expect(mark?.heartbeatAt).toBe(now);

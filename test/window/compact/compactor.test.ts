@@ -7,6 +7,7 @@ import { runLadder } from "../../../src/window/compact/ladder/run-ladder.ts";
 import { sumSlotTokens } from "../../../src/window/slot.ts";
 import { estimateMessage, estimateText } from "../../../src/window/tokens/estimate.ts";
 import type { GenerateRequest } from "../../../src/wire/provider/provider.ts";
+import { turns } from "../../support/eventually.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
@@ -148,7 +149,8 @@ describe("compaction", () => {
       model: scriptedProvider("m", [{ type: "stalls" }]),
       signal: stop.signal,
     });
-    setTimeout(() => stop.abort(), 20);
+    await turns();
+    stop.abort();
     await expect(compacting).rejects.toMatchObject({ code: "ABORTED" });
     expect((await session.head()).seq).toBe(seq);
     expect(await session.compact()).toBeDefined();

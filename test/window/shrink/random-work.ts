@@ -34,7 +34,7 @@ export function buildRandomWork(random: Random, steps: number): readonly Message
 
 function buildCall(random: Random, path: string, contents: Map<string, readonly string[]>, step: number) {
   const lines = contents.get(path) as readonly string[];
-  const kind = random.below(6);
+  const kind = random.below(7);
   if (kind <= 2) {
     const from = random.below(lines.length);
     const shown = lines.slice(from, from + 10 + random.below(40));
@@ -43,8 +43,13 @@ function buildCall(random: Random, path: string, contents: Map<string, readonly 
   }
   if (kind === 3) {
     const at = random.below(lines.length);
-    contents.set(path, lines.with(at, `const changed_${step} = renew(${at});`));
+    const changed = `const changed_${step} = renew(${at});`;
+    contents.set(path, random.below(2) === 0 ? lines.with(at, changed) : lines.toSpliced(at, 0, changed));
     return { name: "Edit", input: { file_path: path, at }, output: `Edited line ${at + 1} of ${path}.` };
+  }
+  if (kind === 6) {
+    const input = { file_path: path, content: lines.join("\n") };
+    return { name: "Write", input, output: `Wrote ${path}.` };
   }
   if (kind === 4) {
     const hits = lines.flatMap((line, at) =>

@@ -5,20 +5,16 @@ import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import type { PolicyRun } from "../../../src/window/policy.ts";
 import { parsePointer } from "../../../src/window/shrink/pointer.ts";
 import { isShrunk } from "../../../src/window/shrink/result-shrinker.ts";
-import type { ShrinkOption } from "../../../src/window/shrink/shrink-filters.ts";
+import { SHRINK_FILTERS, type ShrinkOption } from "../../../src/window/shrink/shrink-filters.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { Random } from "../../support/random.ts";
 import { buildRandomWork } from "./random-work.ts";
 
-const ONLY_POINTERS: ShrinkOption = {
-  terminal: false,
-  padding: false,
-  tests: false,
-  runs: false,
-  paths: false,
-};
+const ONLY_POINTERS: ShrinkOption = Object.fromEntries(
+  SHRINK_FILTERS.map((name) => [name, name === "repeats"]),
+);
 const ROUNDS = proofRounds(30, 4);
 
 const slotsOf = (messages: readonly Message[]): readonly Slot[] =>
@@ -35,18 +31,38 @@ const resultsOf = ({ message }: Slot) =>
 const linesOf = ({ output }: ToolResultPart) =>
   output.flatMap((content) => (content.type === "text" ? content.text.split("\n") : []));
 
+const NUMBER = /^ *(\d+)(?=→)/;
+
+/** The text that a pointer names in an entry: a result of it, or what a call of it writes. */
+function findPart({ message }: Slot, part: string): readonly string[] {
+  const [kind, at] = part.split(" ");
+  const parts = message.parts.filter(({ type }) => type === (kind === "call" ? "tool-call" : "tool-result"));
+  const named = parts[Number(at) - 1];
+  if (named?.type === "tool-result") return linesOf(named);
+  expect(named?.type).toBe("tool-call");
+  return named?.type === "tool-call" ? String((named.input as { content?: string }).content).split("\n") : [];
+}
+
 /** The lines of a result with every pointer replaced by the lines it names, as a reader of the window would do it. */
 function expandResult(part: ToolResultPart, window: readonly Slot[], place: number): readonly string[] {
   return linesOf(part).flatMap((line) => {
     const pointer = parsePointer(line);
     if (!pointer) return [line];
+    const { from, to, isNumbered, isShownNumbered } = pointer;
     const target = window.findIndex(({ seq, isNote }) => !isNote && `#${seq}` === pointer.cite);
     expect(target, `${line} names an entry of the window before it`).toBeGreaterThanOrEqual(0);
     expect(target).toBeLessThanOrEqual(place);
-    const shown = linesOf(resultsOf(window[target] as Slot)[pointer.result] as ToolResultPart);
-    const lines = shown.slice(pointer.line, pointer.line + pointer.to - pointer.from + 1);
-    expect(lines).toHaveLength(pointer.to - pointer.from + 1);
-    return lines;
+    const shown = findPart(window[target] as Slot, pointer.part);
+    const start = isShownNumbered
+      ? shown.findIndex((one) => Number(NUMBER.exec(one)?.[1]) === pointer.line)
+      : pointer.line;
+    const lines = shown.slice(start, start + to - from + 1);
+    expect(lines).toHaveLength(to - from + 1);
+    return lines.map((one, offset) => {
+      const text = isShownNumbered ? one.replace(NUMBER, "").slice(1) : one;
+      if (isNumbered) return `${from + offset}→${text}`;
+      return isShownNumbered ? text : one;
+    });
   });
 }
 
@@ -78,7 +94,8 @@ describe("random work under a small and a large window", () => {
             const original = resultsOf({ ...slot, message: slot.original as Message })[
               index
             ] as ToolResultPart;
-            expect(expandResult(part, window, place)).toEqual(linesOf(original));
+            const plain = (line: string) => line.trimStart();
+            expect(expandResult(part, window, place).map(plain)).toEqual(linesOf(original).map(plain));
             pointers++;
           }
         }
@@ -166,14 +183,57 @@ describe("a result that repeats an earlier result", () => {
     expect(slot.original).toEqual(read("2", CODE)[1]);
   });
 
-  test("a repeated result stays whole where the question names its file, quotes its command or asks for one of its lines", () => {
-    for (const question of ["What is in src/app.ts?", "Look at app.ts"])
-      expect(textOf(fitLast([ask(question), ...read("1", CODE), ...read("2", CODE)]))).toBe(CODE);
+  test("what the question names stays whole at its first read after the question", () => {
     const run = (callId: string) => read(callId, CODE, { command: "cat settings.txt | sort" }, "Bash");
-    expect(textOf(fitLast([ask("Run `cat settings.txt` twice"), ...run("1"), ...run("2")]))).toBe(CODE);
-    const asked = fitLast([ask("Where is setting_12?"), ...read("1", CODE), ...read("2", CODE)]);
+    for (const [question, work] of [
+      ["What is in src/app.ts?", (id: string) => read(id, CODE)],
+      ["Look at app.ts", (id: string) => read(id, CODE)],
+      ["Run `cat settings.txt` twice", run],
+    ] as const) {
+      const before = [ask("Go on."), ...work("1"), ask(question), ...work("2")];
+      expect(textOf(fitLast(before))).toBe(CODE);
+      expect(textOf(fitLast([...before, ...work("3")]))).toContain("left out: the same as lines 1-30 of #6");
+    }
+    const asked = fitLast([
+      ask("Go on."),
+      ...read("1", CODE),
+      ask("Where is setting_12?"),
+      ...read("2", CODE),
+    ]);
     expect(textOf(asked)).toContain('export const setting_12 = load("setting 12");');
     expect(textOf(asked)).toContain("[Lines 1-12 left out");
+  });
+
+  test("an error stays as it came, and so does every failing line of a run", () => {
+    const [call, answer] = read("2", CODE) as [Message, Message];
+    const parts = answer.parts.map((part) =>
+      part.type === "tool-result" ? { ...part, isError: true } : part,
+    );
+    expect(textOf(fitLast([ask("Go on."), ...read("1", CODE), call, { ...answer, parts }]))).toBe(CODE);
+    const report = `${CODE}\nsrc/app.ts:3:7 - error TS1: wrong\n${CODE.replaceAll("setting", "other")}`;
+    const run = (id: string) => read(id, report, { command: "npm test" }, "Bash");
+    const shown = textOf(fitLast([ask("Go on."), ...run("1"), ...run("2")]));
+    expect(shown.split("\n")).toEqual([
+      "[Lines 1-30 left out: the same as lines 1-30 of #3 (Bash npm test)]",
+      "src/app.ts:3:7 - error TS1: wrong",
+      "[Lines 32-61 left out: the same as lines 32-61 of #3]",
+    ]);
+  });
+
+  test("an output of which lines are left out is whole for an agent that asks again", () => {
+    const path = "src/window/policies/longhaul.ts";
+    const hits = Array.from(
+      { length: 60 },
+      (_, at) => `${path}:${at}:hit ${at}\n${path}-${at}-around it ${at}`,
+    );
+    const search = (id: string, pattern: string) => read(id, hits.join("\n"), { pattern }, "Grep");
+    const option = { repeats: false };
+    const work = [ask("Go on."), ...search("1", "hit")];
+    const shown = textOf(fitLast(work, {}, option));
+    expect(shown).toContain("lines around hits left out");
+    expect(shown.split("\n").filter((line) => line.includes(":hit "))).toHaveLength(60);
+    expect(textOf(fitLast([...work, ...search("2", "hit")], {}, option))).not.toContain("left out");
+    expect(textOf(fitLast([...work, ...search("2", "h.t")], {}, option))).toContain("left out");
   });
 
   test("a repeated result stays whole where only a program of the provider saw the earlier result", () => {
@@ -185,13 +245,33 @@ describe("a result that repeats an earlier result", () => {
     expect(textOf(later)).toContain("of #5 (Read src/app.ts)");
   });
 
-  test("a repeated result stays whole once its file was edited, and may point at the first whole read after the edit", () => {
+  test("a read after an edit shows the changed lines between pointers to the earlier read", () => {
+    const numbered = (text: string) =>
+      text
+        .split("\n")
+        .map((line, at) => `${String(at + 1).padStart(6)}→${line}`)
+        .join("\n");
     const edit = read("2", "done", { file_path: "src/app.ts", old_string: "a", new_string: "b" }, "Edit");
-    const work = [ask("Go on."), ...read("1", CODE), ...edit, ...read("3", CODE)];
-    expect(textOf(fitLast(work))).toBe(CODE);
-    expect(textOf(fitLast([...work, ...read("4", CODE)]))).toContain("of #7 (Read src/app.ts)");
-    const shown = read("2", CODE, { file_path: "src/app.ts", old_string: "a", new_string: "b" }, "Edit");
-    expect(textOf(fitLast([ask("Go on."), ...read("1", CODE), ...shown]))).toBe(CODE);
+    const after = CODE.split("\n")
+      .with(14, "const changed = 1;")
+      .toSpliced(20, 0, "const added = 2;")
+      .join("\n");
+    const work = [ask("Go on."), ...read("1", numbered(CODE)), ...edit, ...read("3", numbered(after))];
+    expect(textOf(fitLast(work)).split("\n")).toEqual([
+      "[1-14 left out: the same as in #3 (Read src/app.ts)]",
+      "15→const changed = 1;",
+      "[16-20 left out: the same as in #3]",
+      "21→const added = 2;",
+      "[22-31 left out: the same as 21-30 of #3]",
+    ]);
+  });
+
+  test("a read of a file that the agent has written points at the call that wrote it", () => {
+    const write = read("1", "done", { file_path: "src/new.ts", content: CODE }, "Write");
+    const numbered = CODE.split("\n").map((line, at) => `${at + 1}→${line}`);
+    expect(textOf(fitLast([ask("Go on."), ...write, ...read("2", numbered.join("\n"))]))).toBe(
+      "[1-30 left out: the same as lines 1-30 of #2 call 1 (Write src/new.ts)]",
+    );
   });
 
   test("a repeated result stays whole if it is short or pinned, if a person reverted edits, or if its filters are off", () => {
@@ -201,7 +281,7 @@ describe("a result that repeats an earlier result", () => {
     expect(textOf(fitLast(work, { pins: new Set([5]) }))).toBe(CODE);
     expect(textOf(fitLast(work, { settledSeq: 5 }))).toBe(CODE);
     expect(textOf(fitLast(work, {}, false))).toBe(CODE);
-    expect(textOf(fitLast(work, {}, { same: false, repeats: false }))).toBe(CODE);
+    expect(textOf(fitLast(work, {}, { repeats: false }))).toBe(CODE);
     expect(textOf(fitLast(work, { shrinkFilters: new Set() }))).toBe(CODE);
   });
 });

@@ -1,7 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import type { WindowOptions } from "../../../src/kernel/faces/window.ts";
 import { type FittedWindow, openKernel, type Session } from "../../../src/kernel/index.ts";
 import { diskKernel, testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
+import { Random } from "../../support/random.ts";
+import { buildRandomWork } from "./random-work.ts";
 
 const LARGE: WindowOptions = { model: "claude-sonnet-4-5", system: 1_000 };
 const CODE = Array.from(
@@ -150,9 +154,59 @@ describe("a shortened result", () => {
   });
 });
 
+test("the note that a filter leaves makes no rewritten window, so that no tools join a small conversation", async () => {
+  const session = await (await testKernel()).session();
+  const window = session.window(LARGE);
+  await session.append({ role: "user", text: "Run the tests." });
+  await window.fit();
+  const progress = Array.from({ length: 40 }, (_, at) => `Downloading ${at + 1} of 40 packages`).join("\n");
+  const input = { command: "npm test" };
+  await session.append({
+    role: "assistant",
+    parts: [{ type: "tool-call", callId: "1", name: "Bash", input }],
+  });
+  await session.append({ role: "tool", parts: [{ type: "tool-result", callId: "1", output: progress }] });
+  const fitted = await window.fit();
+  expect(shown(fitted)).toContain("left out: progress like the lines around them; whole: expand ");
+  expect(fitted.isRewritten).toBe(false);
+  expect((await session.window(LARGE).look()).isRewritten).toBe(false);
+});
+
+/** Prints the window of a stored session, as a process of its own. */
+const PRINT = `
+  const [kernelUrl, path, options] = process.argv.slice(-3);
+  const { openKernel } = await import(kernelUrl);
+  await using kernel = await openKernel({ path });
+  const { messages } = await (await kernel.session("work")).window(JSON.parse(options)).look();
+  process.stdout.write(JSON.stringify(messages));
+`;
+
+proofTest("a living handle, a new one, a new kernel and another process send the same bytes", async () => {
+  const { kernel, path } = await diskKernel();
+  const session = await kernel.session("work");
+  const window = session.window(LARGE);
+  let pointers = 0;
+  for (const [index, message] of buildRandomWork(new Random(7), 30).entries()) {
+    await session.append(message);
+    if (message.role === "assistant") continue;
+    const living = shown(await window.fit());
+    pointers = living.split(" left out: ").length;
+    if (index % 5 === 0) expect(shown(await session.window(LARGE).look())).toBe(living);
+  }
+  expect(pointers).toBeGreaterThan(10);
+  const living = shown(await window.look());
+  await kernel.close();
+  const kernelUrl = new URL("../../../src/kernel/index.ts", import.meta.url).href;
+  const args = ["--input-type=module", "-e", PRINT, "--", kernelUrl, path, JSON.stringify(LARGE)];
+  expect(execFileSync(process.execPath, args, { encoding: "utf8", maxBuffer: 1e8 })).toBe(living);
+  await using reopened = await openKernel({ path });
+  const again = await reopened.session("work");
+  expect(shown(await again.window(LARGE).fit())).toBe(living);
+});
+
 test("each filter can be switched off for a window", async () => {
   const session = await (await testKernel()).session();
-  const { fitted } = await readTwice(session, { ...LARGE, shrink: { same: false, repeats: false } });
+  const { fitted } = await readTwice(session, { ...LARGE, shrink: { repeats: false } });
   expect(fitted.touchUp).toBeUndefined();
   expect(() => session.window({ ...LARGE, shrink: { nonsense: false } as never })).toThrow(
     /filters of terminal/,

@@ -12,6 +12,7 @@ import { clipEnd } from "../../../model/base/clip-end.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
 import { readEntryId } from "../../../model/entry.ts";
+import { findMemoryOwner, isOwnSession } from "../../../model/session-key.ts";
 import { quoteLines, sanitizeName } from "../../../recall/text/sanitize-text.ts";
 import { withOwnSession } from "../find-own-session.ts";
 import { sessionNameSchema, textOutput } from "../schemas.ts";
@@ -163,9 +164,9 @@ async function findForgetTarget({ service, caller }: McpCall, cite: string): Pro
     if (!memory) return `There is no memory ${cite}.`;
     return buildTarget(cite, memory.text, "the memory", () => memories.forget(cite, { by: "user" }));
   }
-  const isOwn = caller.prefixes?.some((prefix) => place.session.startsWith(prefix)) ?? true;
+  const isOwn = isOwnSession(caller.prefixes, place.session);
   const [entry] =
-    isOwn && !place.session.startsWith("memory:") && (await kernel.find(place.session))
+    isOwn && findMemoryOwner(place.session) === undefined && (await kernel.find(place.session))
       ? await kernel.memory.expand(cite, { around: 0 })
       : [];
   if (entry?.kind !== "message") return `There is no message ${cite}.`;

@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { isNamedSession, listProjectFolders } from "../../../kernel/calls/project-conversations.ts";
+import { listProjectFolders } from "../../../kernel/calls/project-conversations.ts";
 import { renderWorkHit } from "../../../kernel/calls/render-work.ts";
 import { WORK_QUESTIONS, type WorkQuestion } from "../../../kernel/calls/work-history.ts";
 import { estimateText } from "../../../kernel/faces/window.ts";
 import type { Entry, Hit, Kernel, MemoryScope, SessionId } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
+import { isNamedSession } from "../../../model/session-key.ts";
 import { cursorSchema, formatPageCursor, pageOutput, parsePageCursor, whereSchema } from "../schemas.ts";
 import { defineTool, type McpCall, refuseCall } from "../tool-definition.ts";
 

@@ -1,4 +1,5 @@
 import type { PersonRole } from "../../../kernel/faces/people.ts";
+import { isOwnSession } from "../../../model/session-key.ts";
 import { ApiError } from "./api-error.ts";
 
 /** The person whose request is answered. */
@@ -25,7 +26,7 @@ export function isAdminCaller({ role }: ApiCaller): boolean {
 
 /** True if a person may see a session. */
 export function isVisibleTo({ prefixes }: ApiCaller, session: string): boolean {
-  return prefixes === undefined || prefixes.some((prefix) => session.startsWith(prefix));
+  return isOwnSession(prefixes, session);
 }
 
 /** Throws FORBIDDEN unless the caller is an admin. */

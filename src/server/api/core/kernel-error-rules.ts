@@ -60,6 +60,7 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   SESSION_HAS_CHILDREN: { status: 409, remedy: "Set recursive to true, or forget the children first." },
   SESSION_LIMIT: { status: 507, remedy: "Fork the session, or use another store." },
   SESSION_NOT_FOUND: { status: 404, remedy: "GET /api/v1/sessions lists the sessions." },
+  SOURCE_CONFLICT: { status: 409, remedy: "Give one of the two conversations another id." },
   SOURCE_UNREADABLE: { status: 400, remedy: "Correct the path that the message names." },
   STORE_BUSY: { status: 503, remedy: RETRY },
   STORE_CORRUPT: { status: 500, remedy: STORE },
@@ -70,6 +71,7 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   TASK_FAILED: { status: 409, remedy: "Read the outcome of the task." },
   TASK_LIMIT: { status: 429, remedy: "Wait for a running task." },
   TASK_NOT_FOUND: { status: 404, remedy: "GET /api/v1/tasks lists the tasks." },
+  VALUE_REFUSED: { status: 400, remedy: CALL },
   WINDOW_FLOOR: {
     status: 422,
     remedy:

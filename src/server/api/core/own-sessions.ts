@@ -6,15 +6,15 @@ import {
   type SessionRecord,
 } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { findMemoryOwner } from "../../../model/session-key.ts";
 import { type ApiCaller, isVisibleTo } from "./api-caller.ts";
 import { ApiError } from "./api-error.ts";
 
 const PAGE_SESSIONS = 500;
-const MEMORY_PREFIX = "memory:";
 
 /** True for the session of an agent's memories, which only the routes of memories change. */
 export function isMemorySession(id: string): boolean {
-  return id.startsWith(MEMORY_PREFIX);
+  return findMemoryOwner(id) !== undefined;
 }
 
 /** Finds a session of a person by its id, with or without the person's prefix; throws SESSION_NOT_FOUND. */

@@ -3,6 +3,7 @@ import { isOnLine, readPinnedEntries } from "../../../kernel/calls/read-pinned-e
 import { diffWindows, type WindowChange } from "../../../kernel/faces/window.ts";
 import { type CompactionResult, type Entry, LonghaulError, type Session } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { isOwnSession } from "../../../model/session-key.ts";
 import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
@@ -231,7 +232,7 @@ const forkSession = defineRoute(
     await using session = await openForChange(kernel, caller, params.session);
     const prefix = body.id === undefined ? "" : caller.homePrefix;
     const given = body.id ?? `${session.id}/fork-${crypto.randomUUID().slice(0, 8)}`;
-    const id = given.startsWith(prefix) ? given : `${prefix}${given}`;
+    const id = isOwnSession([prefix], given) ? given : `${prefix}${given}`;
     if (await kernel.find(id))
       throw new ApiError("SESSION_EXISTS", `Session ${JSON.stringify(id)} exists already.`);
     const { title, meta } = body;
@@ -384,6 +385,12 @@ const redactEntries = defineRoute(
       session: z.string(),
       isRedacted: z.boolean(),
       entries: about(z.array(entrySchema), "The entries before they are erased; empty afterwards."),
+      removes: about(
+        z.array(
+          z.object({ id: z.string(), cause: z.enum(["named", "copy", "quote", "derived", "original"]) }),
+        ),
+        "Everything that goes with them; empty afterwards.",
+      ),
       confirm: z.string(),
       freed: freedSchema.nullable(),
     }),
@@ -403,13 +410,16 @@ const redactEntries = defineRoute(
     }
     const targets = entries.map(({ id, kind }) => ({ id, kind }));
     const confirm = computeConfirmation("redact", { session: session.id, targets });
-    if (!isConfirmed(confirm, body.confirm))
-      return { session: session.id, isRedacted: false, entries, confirm, freed: null };
+    if (!isConfirmed(confirm, body.confirm)) {
+      const plan = await session.previewRedact(entries.map(({ id }) => id));
+      const removes = plan.entries.map(({ session: own, seq, cause }) => ({ id: `${own}#${seq}`, cause }));
+      return { session: session.id, isRedacted: false, entries, removes, confirm, freed: null };
+    }
     const freed = await session.redact(
       entries.map(({ id }) => id),
       body.reason,
     );
-    return { session: session.id, isRedacted: true, entries: [], confirm, freed };
+    return { session: session.id, isRedacted: true, entries: [], removes: [], confirm, freed };
   },
 );
 

@@ -7,9 +7,12 @@ import {
   LonghaulError,
   type MemoryScope,
   parseEntryId,
+  type SessionId,
+  type SessionRecord,
 } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { findResumeCommand } from "../../../model/resume-command.ts";
+import { getConversationId } from "../../../model/session-key.ts";
 import { findOrigin } from "../../../model/session-origin.ts";
 import { type ApiCaller, isAdminCaller, isVisibleTo } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
@@ -150,6 +153,19 @@ function isSearchable(caller: ApiCaller, session: string): boolean {
   return isVisibleTo(caller, session) || session === `memory:${caller.memoryAgent}`;
 }
 
+/** True if a session is one of these, or a sub-agent of one. */
+async function isWithin(
+  kernel: Pick<Kernel, "find">,
+  record: SessionRecord,
+  ids: readonly SessionId[],
+): Promise<boolean> {
+  for (let at: SessionRecord | undefined = record; at; ) {
+    if (ids.includes(at.id) || ids.includes(getConversationId(at.id))) return true;
+    at = at.relation === "child" && at.parent !== undefined ? await kernel.find(at.parent) : undefined;
+  }
+  return false;
+}
+
 async function buildScope(
   { services, caller }: RouteCall,
   request: RecallRequest,
@@ -168,8 +184,8 @@ async function buildScope(
   const ids: string[] = [];
   for await (const record of listRecords(kernel, caller)) {
     const origin = findOrigin(record);
-    const isLeftOut = exclude?.some((id) => record.id === id || record.id.startsWith(`${id}/`)) ?? false;
-    if (isLeftOut || (agent !== undefined && origin.agent !== agent)) continue;
+    if (exclude && (await isWithin(kernel, record, exclude))) continue;
+    if (agent !== undefined && origin.agent !== agent) continue;
     if (project !== undefined && origin.project !== project) continue;
     ids.push(record.id);
     if (ids.length === MAX_SCOPED_SESSIONS) break;

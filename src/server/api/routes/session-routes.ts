@@ -2,6 +2,7 @@ import { z } from "zod";
 import { exportSession, type OutputPiece, WRITERS } from "../../../histories/index.ts";
 import { type Json, type Kernel, LonghaulError, type SessionRecord } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { isOwnSession } from "../../../model/session-key.ts";
 import { findOrigin } from "../../../model/session-origin.ts";
 import type { ApiCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
@@ -227,7 +228,7 @@ const createSession = defineRoute(
 
 function toOwnId(caller: ApiCaller, id: string): string {
   const { homePrefix } = caller;
-  return id.startsWith(homePrefix) ? id : `${homePrefix}${id}`;
+  return isOwnSession([homePrefix], id) ? id : `${homePrefix}${id}`;
 }
 
 const getSession = defineRoute(
@@ -267,11 +268,12 @@ const updateSession = defineRoute(
     const { kernel } = services;
     await using session = await openForChange(kernel, caller, params.session);
     const { title, meta } = body;
-    const known = (await session.record()).meta ?? {};
-    const merged = Object.entries({ ...known, ...meta }).filter(([, value]) => value !== null);
-    await session.update({
-      ...dropUndefined({ title }),
-      ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
+    await session.update((known) => {
+      const merged = Object.entries({ ...known.meta, ...meta }).filter(([, value]) => value !== null);
+      return {
+        ...dropUndefined({ title }),
+        ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
+      };
     });
     return await describeSession(kernel, session, services, await session.record());
   },
@@ -408,7 +410,7 @@ const exportConversation = defineDownload(
   },
   async ({ services: { kernel }, caller, params, query }) => {
     const { id } = await requireRecord(kernel, caller, params.session);
-    if (caller.name !== undefined && !id.startsWith(caller.homePrefix))
+    if (caller.name !== undefined && !isOwnSession([caller.homePrefix], id))
       await kernel.team.record({
         actor: caller.id,
         act: "session.export",

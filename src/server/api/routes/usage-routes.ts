@@ -16,7 +16,7 @@ import {
   sumEstimates,
 } from "../../../kernel/usage/savings-estimates.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { mapPersonNames } from "../../../model/session-owner.ts";
+import { mapPersonNames } from "../../../model/session-key.ts";
 import { computeCacheShare, sumPromptTokens } from "../../../model/usage.ts";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";

@@ -9,8 +9,8 @@ import {
 import type { Kernel, Session, SessionRecord } from "../../../kernel/index.ts";
 import { SavingsBySize, type SizeSum } from "../../../kernel/usage/size-sums.ts";
 import { BoundedMap } from "../../../model/base/caches.ts";
+import { findSessionOwner } from "../../../model/session-key.ts";
 import { findOrigin } from "../../../model/session-origin.ts";
-import { findSessionOwner } from "../../../model/session-owner.ts";
 import { listSavings } from "./savings-sums.ts";
 import {
   computePromptCost,

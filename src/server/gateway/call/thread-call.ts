@@ -24,6 +24,8 @@ import type { ReplyReader } from "../../../wire/wire.ts";
 import { readCacheRecord } from "../../cache/cache-record.ts";
 import { computeMissDollars } from "../../cache/cache-report.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import { getMessageText } from "../identity/request-kind.ts";
+import { listSummaryForms } from "../lookup/client-summaries.ts";
 import type { Trace } from "../observe/trace.ts";
 import { countTexts, findSentTexts } from "../outgoing/outgoing-pieces.ts";
 import type { CutBody } from "../request/cut-body.ts";
@@ -222,10 +224,13 @@ export class ThreadCall {
     await messages.prepareStored([message]);
     const key = buildCanonicalKey(message);
     const { places, chain } = this.request;
-    const own = messages.toStored(message, key);
-    const stored = this.markReply?.(own) ?? own;
+    const plain = messages.toStored(message, key);
+    const stored = this.markReply?.(plain) ?? plain;
     // A conversation whose last reply broke off is found like one that awaits its reply.
-    return places && isWhole ? { ...stored, places: places.listOfReply(key, chain !== undefined) } : stored;
+    if (!places || !isWhole) return stored;
+    const own = places.listOfReply(key, chain !== undefined);
+    const summary = this.thread.kind === "compaction" ? listSummaryForms(getMessageText(stored)) : [];
+    return { ...stored, places: summary.length === 0 ? own : [...own, ...places.listOfSummary(summary)] };
   }
 
   /** Ends the request. Idempotent. */

@@ -11,7 +11,7 @@ import {
 import { BoundedMap } from "../../../model/base/caches.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { buildPersonId, LOCAL_PERSON } from "../../../model/session-owner.ts";
+import { buildPersonId, LOCAL_PERSON } from "../../../model/session-key.ts";
 import type { WireFault } from "../../../wire/wire.ts";
 import type { PersonIds } from "../identity/person-ids.ts";
 import type { TeamState } from "../limits/shared-states.ts";

@@ -39,6 +39,8 @@ export interface Exchange extends Disposable {
 export interface RequestRecall {
   /** True if the model was offered the gateway's tools. */
   readonly hasTools: boolean;
+  /** True if they were offered inside the conversation and not among the tools of the request. */
+  readonly hasToolsInside: boolean;
   /** True if the gateway carries out calls of Anthropic's memory tool. */
   readonly servesMemory: boolean;
   /** Adds the recalled content and the `elements` of later rounds to the changes of a body. */

@@ -4,13 +4,14 @@ import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { ADDED_TAGS, buildTagPattern, getTagNames } from "../../../model/message-tags.ts";
 import { removeElements } from "../../../model/remove-elements.ts";
+import { formatSessionKey, parseSessionKey } from "../../../model/session-key.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import { buildCanonicalKey } from "./canonical-key.ts";
-import { getSessionPrefix, listPersonIds, type PersonIds } from "./person-ids.ts";
+import { listPersonIds, type PersonIds } from "./person-ids.ts";
 import { getMessageText } from "./request-kind.ts";
+import { listQuotedRuns, listSummaryRuns } from "./summary-runs.ts";
 
-const MAX_ID = 160;
 const DIGEST_DIGITS = 32;
 
 /** The caller of a request, as far as it identifies the conversation. */
@@ -38,13 +39,20 @@ export function buildRootId(
 ): string {
   const { api, client = api, explicit } = caller;
   const own = explicit ?? `${firstKey.slice(0, 16)}${ordinal > 1 ? `-${ordinal}` : ""}`;
-  return `${getSessionPrefix(person)}${client}:${shortenId(own)}`;
+  return formatSessionKey({ person, client, own });
 }
 
-/** Shortens long ids and adds a digest of the whole, to keep them distinct. */
-function shortenId(id: string): string {
-  if (id.length <= MAX_ID) return id;
-  return `${id.slice(0, MAX_ID - DIGEST_DIGITS - 1)}~${computeDigest(id, DIGEST_DIGITS)}`;
+/** The ordinal of a session id among those that begin like `first`; 1 for any other id. */
+export function findOrdinal(id: string, first: string): number {
+  const [own, start] = [parseSessionKey(id)?.own, parseSessionKey(first)?.own];
+  const [, begin, ordinal] = /^(.*)-(\d+)$/.exec(own ?? "") ?? [];
+  return begin !== undefined && begin === start ? Number(ordinal) : 1;
+}
+
+/** True for the id of a conversation to which its client has given none. */
+export function isUnnamed(id: string): boolean {
+  const key = parseSessionKey(id);
+  return key !== undefined && key.child === undefined && /^[0-9a-f]{16}(?:-\d+)?$/.test(key.own);
 }
 
 /** Session id of a secondary conversation. */
@@ -185,6 +193,30 @@ export class PlaceKeys {
     return [own, buildPathPlace(this.#scope, path), buildPathPlace(person, path)];
   }
 
+  /** The keys of a reply that is a summary, by its normalized forms. */
+  listOfSummary(forms: readonly string[]): readonly string[] {
+    const { caller } = this.#request;
+    const scope = buildSummaryScope(caller);
+    const runs = new Set(forms.flatMap(listSummaryRuns));
+    return [buildAnySummaryPlace(scope), ...[...runs].map((run) => buildSummaryPlace(scope, run))];
+  }
+
+  /** All summaries of the person's conversations without an id, or of the conversation with this id. */
+  findAnySummary(): readonly string[] {
+    return this.#summaryScopes().map(buildAnySummaryPlace);
+  }
+
+  /** Those of them that some normalized texts quote. */
+  findSummaries(texts: readonly string[]): readonly string[] {
+    const runs = listQuotedRuns(texts);
+    return this.#summaryScopes().flatMap((scope) => runs.map((run) => buildSummaryPlace(scope, run)));
+  }
+
+  #summaryScopes(): readonly string[] {
+    const { caller } = this.#request;
+    return listPersonIds(caller.principal).map((person) => buildSummaryScope(caller, person));
+  }
+
   #scopes(): readonly string[] {
     const { caller } = this.#request;
     return listPersonIds(caller.principal).map((person) => buildScope(caller, person));
@@ -207,6 +239,29 @@ function buildScope(caller: CallerIdentity, person: string = caller.principal.id
 /** The owner of the keys of conversations without an id. */
 export function buildUnnamedScope(person: string, api: string): string {
   return `${person} ${api}`;
+}
+
+/** The owner of summaries: a person may continue a conversation without an id over another API. */
+function buildSummaryScope(caller: CallerIdentity, person: string = caller.principal.id): string {
+  return caller.explicit === undefined ? person : buildRootId(caller, "", 1, person);
+}
+
+function buildAnySummaryPlace(scope: string): string {
+  return computeDigest(`summary ${JSON.stringify(scope)}`, DIGEST_DIGITS);
+}
+
+function buildSummaryPlace(scope: string, run: string): string {
+  return computeDigest(`summary ${JSON.stringify([scope, run])}`, DIGEST_DIGITS);
+}
+
+/** The key of the last message of a request that a gateway answers. */
+export function buildAskedPlace(gateway: string): string {
+  return computeDigest(`asked ${gateway}`, DIGEST_DIGITS);
+}
+
+/** The key of that message once the request has ended without a whole reply. */
+export function buildEndedPlace(gateway: string): string {
+  return computeDigest(`ended ${gateway}`, DIGEST_DIGITS);
 }
 
 export function buildOpeningPlace(scope: string, firstKey: string): string {

@@ -1,6 +1,6 @@
 import type { Json, Kernel, SessionId, SessionRecord } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { buildPersonId, LOCAL_PERSON } from "../../../model/session-owner.ts";
+import { buildPersonId, LOCAL_PERSON } from "../../../model/session-key.ts";
 import type { ErasedPerson } from "../../erasing/erase-person.ts";
 
 /** The ids under which sessions of one person are stored. */
@@ -17,7 +17,7 @@ export function listPersonIds({ id, formerIds }: PersonIds): readonly string[] {
 }
 
 /** The prefix of all session ids of a principal. */
-export function getSessionPrefix(principal: string): string {
+function getSessionPrefix(principal: string): string {
   return `${principal}/`;
 }
 

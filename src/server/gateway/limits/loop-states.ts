@@ -132,11 +132,6 @@ function parseLoopState(stored: Json | undefined): LoopState {
   return { ...NO_LOOP, ...state, fewestSince: state?.fewestSince ?? NO_LOOP.fewestSince };
 }
 
-/** The family of a thread's session: a conversation with its titles, summaries and asides. */
-export function getLoopFamily(session: string): string {
-  return session.split("/").slice(0, 2).join("/");
-}
-
 /** The wall-clock time of a `performance.now()` value, by default of now; finer than Date.now() and monotonic. */
 export function toWallClock(momentMs = performance.now()): number {
   return performance.timeOrigin + momentMs;

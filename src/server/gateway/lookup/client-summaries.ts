@@ -1,85 +1,103 @@
-import { readNewestMessages } from "../../../kernel/calls/read-newest-messages.ts";
-import { type Kernel, type MessageInput, parseEntryId, type SessionId } from "../../../kernel/index.ts";
+import type { StoredPlace } from "../../../kernel/faces/log.ts";
+import {
+  formatEntryId,
+  type Kernel,
+  type MessageInput,
+  parseEntryId,
+  type SessionId,
+} from "../../../kernel/index.ts";
 import { type Role, textOfMessage } from "../../../model/message.ts";
+import type { PlaceKeys } from "../identity/conversation-keys.ts";
 import { getMessageText } from "../identity/request-kind.ts";
+import { normalizeWords } from "../identity/summary-runs.ts";
 import { parseThreadMeta, type Thread } from "../thread/thread.ts";
 
-/** Number of summaries by which restarted conversations are recognized. */
-const MAX_SUMMARIES = 64;
-/** Titles, summaries and other asides of a conversation, newest first, among which its last summary is looked for. */
-const MAX_ASIDES = 16;
+/** Summaries that are compared with a request. */
+const MAX_COMPARED = 32;
 /** Shorter replies are not summaries of a conversation. */
 const MIN_REPLY = 100;
 /** Longer replies are not searched for in later requests. */
 const MAX_REPLY = 200_000;
+/** The fact of a compaction's session with the seq of the newest summary that its client has continued with. */
+const CONTINUED = "continued summary";
 
-/** A reply that is a summary. */
-interface KnownSummary {
-  readonly owner: string;
+/** A summary that a client has got, in the session of the request for it. */
+export interface StoredSummary {
   readonly text: string;
   /** The summarized conversation; undefined if it is not known. */
-  readonly session: SessionId | undefined;
-  /** True if another conversation has the same summary, which then says nothing about either. */
-  readonly isShared: boolean;
+  readonly main: SessionId | undefined;
+  readonly session: SessionId;
+  readonly seq: number;
 }
 
-/** The summaries that clients have made of their conversations, until they continue with them. */
-export class ClientSummaries {
-  #summaries: readonly KnownSummary[] = [];
+/** The words of messages in which a summary is looked for. */
+export type Opening = () => readonly MessageInput[];
 
-  /** Adds a reply that is a summary. */
-  add(owner: string, text: string, session: SessionId | undefined): void {
-    const isOther = (known: KnownSummary) =>
-      known.owner === owner && known.text === text && known.session !== session;
-    const isShared = this.#summaries.some(isOther);
-    const others = this.#summaries.map((known) => (isOther(known) ? { ...known, isShared } : known));
-    this.#summaries = [{ owner, text, session, isShared }, ...others].slice(0, MAX_SUMMARIES);
+/**
+ * The stored summary that a request with this opening continues from, by whichever gateway it was made. None if several
+ * conversations have it, because it then says nothing about any; none with which the client has already continued.
+ */
+export async function findStoredSummary(
+  kernel: Pick<Kernel, "find" | "places" | "session">,
+  places: PlaceKeys,
+  opening: Opening,
+): Promise<StoredSummary | undefined> {
+  if ((await kernel.places.find(places.findAnySummary(), 1)).length === 0) return undefined;
+  const messages = opening().map(toPlainMessage);
+  const found = await kernel.places.find(
+    places.findSummaries(messages.map(({ words }) => words)),
+    MAX_COMPARED,
+  );
+  const hits = Map.groupBy(found, ({ session, seq }) => formatEntryId(session, seq));
+  const best = [...hits.values()]
+    .toSorted((one, other) => other.length - one.length)
+    .flatMap(([place]) => place ?? [])
+    .slice(0, MAX_COMPARED);
+  const fitting: StoredSummary[] = [];
+  for (const place of best) {
+    const summary = await readSummary(kernel, place);
+    if (summary && findPlainSummary(summary.text, messages) !== undefined) fitting.push(summary);
   }
-
-  /** Adds the newest summary of a stored conversation, if nothing was said since: its client is about to continue with it. */
-  async restore(
-    kernel: Pick<Kernel, "session" | "sessions">,
-    owner: string,
-    session: SessionId,
-  ): Promise<void> {
-    const asides = await kernel.sessions({ prefix: `${session}/`, limit: MAX_ASIDES });
-    const compaction = asides.find(({ meta }) => parseThreadMeta(meta)?.kind === "compaction");
-    if (!compaction) return;
-    const [summary] = await readNewestMessages(kernel, compaction.id, 1);
-    const [last] = await readNewestMessages(kernel, session, 1);
-    if (summary?.message.role === "assistant" && last && summary.at >= last.at)
-      this.add(owner, textOfMessage(summary.message), session);
-  }
-
-  /** The summary that a request with this opening continues from; none if several conversations have it. */
-  find(
-    owner: string,
-    opening: () => readonly MessageInput[],
-  ): Pick<KnownSummary, "text" | "session"> | undefined {
-    const own = this.#summaries.filter((known) => known.owner === owner);
-    const messages = own.length > 0 ? opening().map(toPlainMessage) : [];
-    const [first, ...others] = own.filter(({ text }) => findPlainSummary(text, messages) !== undefined);
-    if (!first || first.isShared) return undefined;
-    return others.every(({ session, isShared }) => session === first.session && !isShared)
-      ? first
-      : undefined;
-  }
-
-  /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
-  findReply(thread: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
-    const text = thread.meta.kind === "main" ? thread.messages.lastReply : undefined;
-    if (text === undefined || text.length < MIN_REPLY || text.length > MAX_REPLY) return undefined;
-    const messages = opening();
-    const index = findSummaryIndex(text, messages);
-    return index !== undefined && messages[index]?.role !== "assistant" ? { text, thread } : undefined;
-  }
-
-  /** Forgets the summaries of a conversation whose client continues with one of them. */
-  remove(thread: Thread): void {
-    this.#summaries = this.#summaries.filter(({ session }) => session !== thread.session.id);
-    thread.messages.lastReply = undefined;
-  }
+  const [first, ...others] = fitting;
+  return others.every(({ main }) => main === first?.main) ? first : undefined;
 }
+
+async function readSummary(
+  kernel: Pick<Kernel, "find" | "session">,
+  { session: id, seq }: StoredPlace,
+): Promise<StoredSummary | undefined> {
+  const record = await kernel.find(id);
+  const meta = parseThreadMeta(record?.meta);
+  if (meta?.kind !== "compaction") return undefined;
+  await using session = await kernel.session(id);
+  if (seq <= Number((await session.facts.get(CONTINUED)) ?? 0)) return undefined;
+  const entry = await session.entry(seq);
+  if (entry?.kind !== "message") return undefined;
+  return { text: textOfMessage(entry.message), main: meta.main ?? record?.parent, session: id, seq };
+}
+
+/** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
+export async function findReplySummary(thread: Thread, opening: Opening): Promise<string | undefined> {
+  if (thread.kind !== "main") return undefined;
+  const { messages, roles } = await thread.conversation.readLineInTurn();
+  const last = messages[roles.lastIndexOf("assistant")];
+  const entry = last && (await thread.session.entry(last.id));
+  const text = entry?.kind === "message" ? textOfMessage(entry.message) : "";
+  if (text.length < MIN_REPLY || text.length > MAX_REPLY) return undefined;
+  const list = opening();
+  const index = findSummaryIndex(text, list);
+  return index !== undefined && list[index]?.role !== "assistant" ? text : undefined;
+}
+
+/** Records that the client has continued with a summary, so that no later request does so again. */
+export async function recordContinued(
+  kernel: Pick<Kernel, "session">,
+  { session: id, seq }: Pick<StoredSummary, "session" | "seq">,
+): Promise<void> {
+  await using session = await kernel.session(id);
+  await session.facts.change(CONTINUED, (known) => Math.max(seq, Number(known ?? 0)));
+}
+
 /** A client's own summary of a conversation, with which the client continues. */
 export interface ClientSummary {
   readonly text: string;
@@ -154,15 +172,20 @@ function toPlainMessage(message: MessageInput): PlainMessage {
 }
 
 function findPlainSummary(summary: string, messages: readonly PlainMessage[]): number | undefined {
-  const forms = [summary, findTagged(summary), summary.replace(REASONING_TAGS, "")].flatMap((form) => {
-    const plain = normalizeWords(form ?? "");
-    return plain.length >= MIN_LENGTH ? [plain] : [];
-  });
+  const forms = listSummaryForms(summary);
   if (forms.length === 0) return undefined;
   const place = messages.findIndex((message, index) =>
     forms.some((form) => isCarrying(message, index, form)),
   );
   return place < 0 ? undefined : place;
+}
+
+/** The normalized forms in which clients carry a summary on: whole, what its tag holds, without its reasoning. */
+export function listSummaryForms(summary: string): readonly string[] {
+  const forms = [summary, findTagged(summary), summary.replace(REASONING_TAGS, "")].map((form) =>
+    normalizeWords(form ?? ""),
+  );
+  return [...new Set(forms)].filter(({ length }) => length >= MIN_LENGTH);
 }
 
 const REASONING_TAGS = /<(analysis|thinking|scratchpad)>[\s\S]*?<\/\1>/gi;
@@ -191,14 +214,4 @@ function computeRunShare(text: string, other: string): number {
     if (other.includes(words.slice(from, from + RUN_WORDS).join(" "))) found++;
   }
   return found / runs;
-}
-
-/** The words of a text in lower case, without tags, formatting marks and repeated white space. */
-function normalizeWords(text: string): string {
-  return text
-    .replace(/<\/?[a-z][\w-]*>/gi, " ")
-    .replace(/[#*_`>|-]+/g, " ")
-    .replace(/\s+/g, " ")
-    .trim()
-    .toLowerCase();
 }

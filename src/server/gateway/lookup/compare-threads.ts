@@ -10,7 +10,8 @@ import {
 } from "../../../kernel/index.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { chooseThread, compareToThread, type KeyedMessages } from "../identity/choose-thread.ts";
-import type { CallerIdentity, PlaceKeys } from "../identity/conversation-keys.ts";
+import { type CallerIdentity, isUnnamed, type PlaceKeys } from "../identity/conversation-keys.ts";
+import { listOwnSessions, listSessionPrefixes } from "../identity/person-ids.ts";
 import { type AgentShape, isSameShape, type RequestFacts } from "../identity/request-kind.ts";
 import { parseThreadMeta, type Thread, type ThreadMeta } from "../thread/thread.ts";
 
@@ -37,24 +38,34 @@ export interface ThreadLookup {
 
 /** Number of conversations to compare, most recently used first. */
 const MAX_COMPARED = 32;
+/** Sessions of a person, the newest first, among which a quoted conversation is looked for. */
+const MAX_NEWEST = 100;
 /** The first user message is among this many messages. */
 const FIRST_MESSAGES = 8;
 /** Shorter texts could belong to any conversation. */
 const MIN_LENGTH = 12;
 
-/** The conversation that a request for a summary quotes: its first user message occurs in the text. */
-export async function findQuotedThread(
-  threads: readonly Thread[],
+/**
+ * The conversation without an id that a request for a summary quotes, among the person's newest: its first user message
+ * occurs in the text.
+ */
+export async function findQuotedConversation(
+  kernel: Pick<Kernel, "session" | "sessions">,
+  { principal }: CallerIdentity,
   words: string,
-): Promise<Thread | undefined> {
-  for (const thread of threads.slice(0, MAX_COMPARED)) {
-    const first = await thread.session.read({ from: 1, limit: FIRST_MESSAGES, kinds: ["message"] });
+): Promise<SessionId | undefined> {
+  for (const { id, meta } of await listOwnSessions(kernel, listSessionPrefixes(principal), {
+    limit: MAX_NEWEST,
+  })) {
+    if (parseThreadMeta(meta)?.kind !== "main" || !isUnnamed(id)) continue;
+    await using session = await kernel.session(id);
+    const first = await session.read({ from: 1, limit: FIRST_MESSAGES, kinds: ["message"] });
     const isQuoted = first.some((entry) => {
       if (entry.kind !== "message" || entry.message.role !== "user") return false;
       const text = textOfMessage(entry.message).trim();
       return text.length >= MIN_LENGTH && words.includes(text);
     });
-    if (isQuoted) return thread;
+    if (isQuoted) return id;
   }
   return undefined;
 }

@@ -19,6 +19,7 @@ import {
 import type { Chain } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
+import { OvertakenRequest } from "../thread/asked-requests.ts";
 import { findShortResults } from "../thread/logged-replies.ts";
 import type { ResponseIds } from "../thread/response-ids.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -123,6 +124,9 @@ function listEnds(messages: readonly RequestMessage[]): readonly MessageInput[] 
   });
 }
 
+/** Number of times that a request is looked up again because other gateways were faster. */
+const MAX_OVERTAKEN = 20;
+
 /** Failures of the store that do not concern the client, because its request can still be answered. */
 const STORE_FAILURES: readonly ErrorCode[] = [
   "BLOB_CORRUPT",
@@ -149,10 +153,13 @@ export async function runWithStore<T>(
   threads: Pick<Threads, "renew">,
   onTrouble: (error: unknown, code: ErrorCode) => void,
 ): Promise<T | undefined> {
+  let overtaken = 0;
   for (let isSecond = false; ; isSecond = true) {
     try {
       return await work();
     } catch (error) {
+      // Another gateway has continued the conversation since it was found.
+      if (error instanceof OvertakenRequest && ++overtaken < MAX_OVERTAKEN) continue;
       const code = findStoreFailure(error);
       if (code === undefined) throw error;
       if (code === "SESSION_NOT_FOUND" && !isSecond && (await tryRenew(threads, error))) continue;

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   type EntryId,
   isLonghaulError,
+  type Json,
   type Kernel,
   type MessageInput,
   type Session,
@@ -11,8 +12,14 @@ import {
 } from "../../../kernel/index.ts";
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/conversation-keys.ts";
+import {
+  buildRootId,
+  type CallerIdentity,
+  findFreeChildId,
+  findOrdinal,
+} from "../identity/conversation-keys.ts";
 import { findProject } from "../identity/find-project.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { getLastUserText, getMessageText, isSameShape } from "../identity/request-kind.ts";
@@ -29,6 +36,7 @@ import {
   type ClosestThread,
   findClosestThread,
   findForkOrigin,
+  findQuotedConversation,
   type ThreadLookup,
 } from "./compare-threads.ts";
 
@@ -41,15 +49,12 @@ interface NewThreadDeps {
   readonly startedAt: number;
   readonly controlShare: number;
   readonly toStoredTitle: (title: string | undefined) => string | undefined;
-  /** Finds the conversation with another beginning that a text quotes. */
-  readonly quoted: (words: string) => Promise<Thread | undefined>;
 }
 
-/** The session of a new conversation, and the conversation that it belongs to. */
+/** The session of a new conversation. */
 interface NewThread {
   readonly session: Session;
   readonly meta: ThreadMeta;
-  readonly main?: SessionId | undefined;
 }
 
 /**
@@ -89,11 +94,10 @@ async function createThread(
   const { firstKey, facts, caller } = request;
   const { kind } = plain;
   if (closest && kind === "compaction") {
-    const meta = addArm(plain, closest.thread.meta.arm);
     const { session } = closest.thread;
+    const meta = { ...addArm(plain, closest.thread.meta.arm), main: session.id };
     const id = await findFreeChildId(kernel, session.id, kind, firstKey);
-    const fork = await session.fork({ id, at: closest.last, meta: encodeThreadMeta(meta) });
-    return { session: fork, meta, main: session.id };
+    return { session: await session.fork({ id, at: closest.last, meta: encodeThreadMeta(meta) }), meta };
   }
   if (caller.explicit === undefined) return openRoot(request, plain, deps);
   const main = findMain(threads);
@@ -103,14 +107,24 @@ async function createThread(
   const root = await kernel.session(known ?? buildRootId(caller, "", 1));
   const meta = addArm(plain, await findArm(root, isRoot ? undefined : main, deps.controlShare));
   if (isRoot) {
-    const { title = deps.toStoredTitle(buildTitle(facts.messages)) } = await root.record();
-    await root.update({ meta: encodeThreadMeta(meta), ...dropUndefined({ title }) });
+    const named = deps.toStoredTitle(buildTitle(facts.messages));
+    await root.update((known) => ({
+      meta: { ...known.meta, ...encodeThreadMeta(meta) },
+      ...dropUndefined({ title: known.title ?? named }),
+    }));
     return { session: root, meta };
   }
   const id = await findFreeChildId(kernel, root.id, kind, firstKey);
-  const child = await root.child({ id, meta: encodeThreadMeta(meta) });
-  if (kind === "main") main?.marks.demote();
-  return { session: child, meta, main: kind === "title" ? root.id : (main?.session.id ?? root.id) };
+  if (kind === "main") {
+    const child = await root.child({ id, meta: encodeThreadMeta(meta) });
+    await main?.marks.set({ kind: "aside", main: id });
+    await root.update(({ meta: known }) => ({
+      meta: { ...known, gateway: { ...toObject(known?.gateway), main: id } as Json },
+    }));
+    return { session: child, meta };
+  }
+  const own = { ...meta, main: kind === "title" ? root.id : (main?.session.id ?? root.id) };
+  return { session: await root.child({ id, meta: encodeThreadMeta(own) }), meta: own };
 }
 
 /** The main conversation among threads, most recently used first. */
@@ -168,10 +182,14 @@ async function openRoot(
   plain: ThreadMeta,
   deps: NewThreadDeps,
 ): Promise<NewThread | undefined> {
-  const { kernel, controlShare, toStoredTitle, quoted } = deps;
-  const { facts } = request;
+  const { kernel, controlShare, toStoredTitle } = deps;
+  const { facts, caller } = request;
   const id = await findFreeId(request, deps);
-  const meta = addArm(plain, chooseOwnArm(id, controlShare));
+  const isElsewhere = plain.kind === "compaction" && !findMain(deps.threads);
+  const main = isElsewhere
+    ? await findQuotedConversation(kernel, caller, getLastUserText(facts.messages))
+    : undefined;
+  const meta = addArm({ ...plain, ...dropUndefined({ main }) }, chooseOwnArm(id, controlShare));
   const title = toStoredTitle(buildTitle(facts.messages));
   const claim = randomUUID();
   const options = { meta: encodeThreadMeta(meta, claim), ...dropUndefined({ title }) };
@@ -183,15 +201,11 @@ async function openRoot(
       await session.close();
       return undefined;
     }
-    await session.update(options);
+    await session.update((known) => ({ ...options, meta: { ...known.meta, ...options.meta } }));
   }
-  const isElsewhere = meta.kind === "compaction" && !findMain(deps.threads);
-  const main = isElsewhere ? await quoted(getLastUserText(facts.messages)) : undefined;
-  return { session, meta, main: main?.session.id };
+  return { session, meta };
 }
 
-/** The end of a root's id after the first one's. */
-const ORDINAL = /^-(\d+)$/;
 const MAX_NEWEST = 100;
 
 /**
@@ -204,8 +218,7 @@ async function findFreeId(request: ThreadLookup, deps: NewThreadDeps): Promise<S
   const first = buildRootId(caller, firstKey, 1);
   let ordinal = 1;
   for (const { session } of await kernel.places.find(request.places.findOpenings(), MAX_NEWEST)) {
-    const found = session.startsWith(first) ? ORDINAL.exec(session.slice(first.length))?.[1] : undefined;
-    ordinal = Math.max(ordinal, Number(found ?? 1));
+    ordinal = Math.max(ordinal, findOrdinal(session, first));
   }
   for (; ; ordinal++) {
     const id = buildRootId(caller, firstKey, ordinal);

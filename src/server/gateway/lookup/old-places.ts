@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { Conversation } from "../../../kernel/calls/conversation.ts";
 import { isLonghaulError, type Kernel, type SessionId } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/caches.ts";
+import { getConversationId, getPerson } from "../../../model/session-key.ts";
 import { WIRES } from "../../../wire/wires.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import {
@@ -11,6 +12,7 @@ import {
   buildRootId,
   buildUnnamedScope,
   type CallerIdentity,
+  isUnnamed,
 } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { parseThreadMeta } from "../thread/thread.ts";
@@ -21,9 +23,6 @@ const MAX_FAMILY = 100;
 /** Families that were looked up while the store was being filled. */
 const MAX_FAMILIES = 10_000;
 const PLACES_PER_STEP = 500;
-/** The end of the id of a secondary conversation. */
-const CHILD = /\/[a-z]+-[0-9a-f]{8}(?:-\d+)?$/;
-const UNNAMED = /:[0-9a-f]{16}(?:-\d+)?$/;
 
 /** Progress with the conversations of a store that was written by an earlier version. */
 interface FillProgress {
@@ -76,12 +75,13 @@ export class OldPlaces {
   }
 
   async #fill(): Promise<void> {
+    const bulkhead = this.#kernel.maintenance.bulkhead("places");
     for (let after = 0; ; ) {
       const page = await this.#kernel.places.listUnplaced({ after, limit: PAGE_SESSIONS });
       const before = this.#filled;
       for (const { session, place } of page) {
         if (this.#isClosed) return;
-        if (await fillSession(this.#kernel, session)) this.#filled++;
+        if (await bulkhead.run(session, () => fillSession(this.#kernel, session))) this.#filled++;
         after = place;
         await setImmediate();
       }
@@ -116,7 +116,7 @@ async function fillSession(kernel: Kernel, id: SessionId): Promise<boolean> {
         role === "assistant" && seq !== undefined ? [{ key: buildReplyPlace(scope, key), seq }] : [],
       ),
     ]);
-    const person = id.slice(0, id.indexOf("/"));
+    const person = getPerson(id);
     for (const scope of [...scopes, person]) {
       const paths = buildPathPlaces(scope, keys);
       for (const [index, { role, seq }] of line.messages.entries())
@@ -136,8 +136,7 @@ async function fillSession(kernel: Kernel, id: SessionId): Promise<boolean> {
 
 /** The owners of the places of a session: the API of an unnamed conversation is not stored, so any may be meant. */
 function listScopes(id: SessionId): readonly string[] {
-  let root = id;
-  while (CHILD.test(root)) root = root.replace(CHILD, "");
-  const person = root.slice(0, root.indexOf("/"));
-  return UNNAMED.test(root) ? [root, ...WIRES.map(({ name }) => buildUnnamedScope(person, name))] : [root];
+  const root = getConversationId(id);
+  const person = getPerson(root);
+  return isUnnamed(root) ? [root, ...WIRES.map(({ name }) => buildUnnamedScope(person, name))] : [root];
 }

@@ -21,7 +21,7 @@ export class RetentionShare {
   #wanted = 0;
   #seen = 0;
 
-  /** Remembers the names of `mostNames` evicted conversations. */
+  /** Remembers the names of as many evicted conversations as `maxNames` returns. */
   constructor(maxNames: () => number) {
     this.#evictedAt = new BoundedMap({ max: maxNames });
   }

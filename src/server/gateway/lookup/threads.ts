@@ -7,14 +7,21 @@ import {
   type SessionId,
 } from "../../../kernel/index.ts";
 import { SerialQueue } from "../../../model/base/serial-queue.ts";
-import { decideThread, type ThreadDecision, type ThreadKind } from "../identity/choose-thread.ts";
+import { decideThread, type ThreadDecision } from "../identity/choose-thread.ts";
 import { buildRootId, type CallerIdentity } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
+import type { AskedRequests } from "../thread/asked-requests.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
 import { parseThreadMeta, sortByUse, Thread, type ThreadMeta } from "../thread/thread.ts";
-import { ClientSummaries, type ClientSummary, linkSummary } from "./client-summaries.ts";
 import {
-  findQuotedThread,
+  type ClientSummary,
+  findReplySummary,
+  findStoredSummary,
+  linkSummary,
+  recordContinued,
+  type StoredSummary,
+} from "./client-summaries.ts";
+import {
   findRepeatedThread,
   isRepeatedInFull,
   reserveTrimmedThread,
@@ -35,10 +42,17 @@ interface DecidedThread extends Omit<ThreadDecision, "chosen"> {
   readonly chosen: Thread | undefined;
 }
 
+/** A client's summary, with its place in the store. */
+interface FoundSummary extends ClientSummary {
+  readonly stored: StoredSummary;
+}
+
 /** Services of conversations. */
 interface ThreadsDeps {
   readonly kernel: Kernel;
   readonly oldPlaces: OldPlaces;
+  /** Requests that gateways answer at this moment. */
+  readonly asked: AskedRequests;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Share of new conversations that belong to the control arm; 0 if there is none. */
@@ -77,7 +91,6 @@ export class Threads {
   readonly #compared = new Map<Thread, number>();
   /** Requests that may belong together are looked up one after another. */
   readonly #queues = new Map<string, SerialQueue>();
-  readonly #summaries = new ClientSummaries();
   /** Decides about the share of the memory limit that pays off. */
   readonly retention: RetentionShare;
   #sizeBytes = 0;
@@ -166,7 +179,7 @@ export class Threads {
     // It repeats the line, so that no summary can stand for any of it.
     if (next?.isCertain) return next.chosen;
     const rest = await this.#openAlike(request, compared);
-    const summary = await this.#findSummary(request, compared, rest.length > 0);
+    const summary = await this.#findSummary(request, compared);
     const all = [...new Set([...near, ...rest, ...(summary ? [summary.thread] : [])])];
     const decision = await this.#decide(request, all, "any", summary);
     if (decision.choice.type === "continue") return this.#link(request, decision, summary);
@@ -177,17 +190,16 @@ export class Threads {
     return this.#begin(request, decision, compared, all);
   }
 
-  /** The threads under the id that a client gives its conversation: the root, and its secondary ones in memory. */
+  /** The threads under the id that a client gives its conversation: the root, and the one that has become the main one. */
   async #openFamily(caller: CallerIdentity, compared: ComparedThreads): Promise<readonly Thread[]> {
     const found: Thread[] = [];
     for (const person of listPersonIds(caller.principal)) {
-      const root = buildRootId(caller, "", 1, person);
-      for (const [id, { thread }] of this.#open)
-        if (id.startsWith(`${root}/`)) found.unshift(compared.use(thread));
-      const own = await compared.open(root);
-      if (own) found.push(own);
+      const root = await compared.open(buildRootId(caller, "", 1, person));
+      if (root) found.push(root);
+      const main = root?.meta.main === undefined ? undefined : await compared.open(root.meta.main);
+      if (main) found.push(main);
     }
-    return sortByUse([...new Set(found)]);
+    return sortByUse(found);
   }
 
   /**
@@ -219,7 +231,7 @@ export class Threads {
     request: ThreadLookup,
     threads: readonly Thread[],
     which: "certain" | "any",
-    summary?: ClientSummary,
+    summary?: FoundSummary,
   ): Promise<DecidedThread> {
     const { compared, shape, facts } = request;
     const { explicit, agent } = request.caller;
@@ -239,15 +251,15 @@ export class Threads {
   async #link(
     request: ThreadLookup,
     { chosen, choice }: DecidedThread,
-    summary: ClientSummary | undefined,
+    summary: FoundSummary | undefined,
   ): Promise<Thread | undefined> {
     if (!chosen) return undefined;
     try {
       const isRestarted = choice.type === "continue" && choice.keep === 0;
-      const linked =
-        summary ?? (isRestarted ? this.#summaries.findReply(chosen, request.opening) : undefined);
+      const reply = isRestarted && !summary ? await findReplySummary(chosen, request.opening) : undefined;
+      const linked = reply === undefined ? summary : { text: reply, thread: chosen };
       if (linked?.thread === chosen && !(await isRepeatedInFull(chosen, request.keys))) {
-        this.#summaries.remove(chosen);
+        if (summary) await recordContinued(this.#deps.kernel, summary.stored);
         await linkSummary(linked, request.caller.client ?? "client");
       }
       return chosen;
@@ -258,29 +270,19 @@ export class Threads {
   }
 
   /** The summary by a client that the request continues from, with the conversation that it replaces. */
-  async #findSummary(
-    request: ThreadLookup,
-    compared: ComparedThreads,
-    isKnown: boolean,
-  ): Promise<ClientSummary | undefined> {
-    const { caller } = request;
-    const isNamed = caller.explicit !== undefined;
-    if (!isNamed && !isKnown) {
-      // A summary may have been relayed completely but not stored yet.
-      const pending = this.#listOpen(caller, "compaction");
-      await Promise.all(pending.map((thread) => compared.use(thread).conversation.readLineInTurn()));
-    }
-    const found = this.#summaries.find(buildSummaryOwner(caller), request.opening);
-    if (!found) return undefined;
-    const { text, session } = found;
+  async #findSummary(request: ThreadLookup, compared: ComparedThreads): Promise<FoundSummary | undefined> {
+    const { kernel } = this.#deps;
+    const { places } = request;
+    const stored = await findStoredSummary(kernel, places, request.opening);
+    if (!stored) return undefined;
     const thread =
-      session === undefined
-        ? await findRepeatedThread(
-            this.#listOpen(caller, "main").map((one) => compared.use(one)),
-            { ...request.compared, keys: request.keys },
-          )
-        : await compared.open(session);
-    return thread && { text, thread };
+      stored.main === undefined
+        ? await findRepeatedThread(await compared.openAll(await this.#findPlaces(places.findReplies())), {
+            ...request.compared,
+            keys: request.keys,
+          })
+        : await compared.open(stored.main);
+    return thread && { text: stored.text, thread, stored };
   }
 
   /** Finds and reserves a conversation whose client has removed the beginning; its last reply identifies it. */
@@ -295,21 +297,6 @@ export class Threads {
 
   #findPlaces(keys: readonly string[]): Promise<readonly StoredPlace[]> {
     return this.#deps.kernel.places.find(keys, MAX_ALIKE);
-  }
-
-  /** Open conversations of one kind of a caller without ids, most recently used first. */
-  #listOpen(caller: CallerIdentity, wanted: ThreadKind): readonly Thread[] {
-    const { id } = caller.principal;
-    return [...this.#open.values()]
-      .filter(
-        ({ thread, caller: own }) =>
-          thread.kind === wanted &&
-          own.explicit === undefined &&
-          own.principal.id === id &&
-          own.api === caller.api,
-      )
-      .map(({ thread }) => thread)
-      .toReversed();
   }
 
   #reserve(thread: Thread): Thread {
@@ -331,9 +318,8 @@ export class Threads {
       startedAt: this.#startedAt,
       controlShare: controlShare(),
       toStoredTitle: (title) => this.#storedTitle(title),
-      quoted: (words) => findQuotedThread(this.#listOpen(request.caller, "main"), words),
     });
-    return opened && this.#reserve(compared.add(opened.session, opened.meta, opened.main));
+    return opened && this.#reserve(compared.add(opened.session, opened.meta));
   }
 
   /** Holds the threads of one look-up in memory until it has ended. */
@@ -347,7 +333,12 @@ export class Threads {
     const open = async (id: SessionId): Promise<Thread | undefined> => {
       for (;;) {
         const known = this.#open.get(id)?.thread;
-        if (known) return use(known);
+        if (known) {
+          // Another gateway may have marked it.
+          known.marks.refresh((await this.#deps.kernel.find(id))?.meta);
+          if (!known.isClosed) return use(known);
+          continue;
+        }
         const opened = await this.#openStored(id, caller);
         if (!opened) return undefined;
         // Another look-up may have needed the room meanwhile.
@@ -367,7 +358,7 @@ export class Threads {
         }
         return threads;
       },
-      add: (session, meta, main) => use(this.#add(session, meta, caller, main)),
+      add: (session, meta) => use(this.#add(session, meta, caller)),
       [Symbol.dispose]: () => {
         for (const thread of used) {
           const others = (this.#compared.get(thread) ?? 1) - 1;
@@ -391,23 +382,21 @@ export class Threads {
     const { kernel } = this.#deps;
     const record = await kernel.find(id);
     const meta = parseThreadMeta(record?.meta);
-    if (meta?.kind === "main") await this.#summaries.restore(kernel, buildSummaryOwner(caller), id);
-    return meta && this.#add(await kernel.session(id), meta, caller, undefined, record?.parent);
+    return meta && this.#add(await kernel.session(id), meta, caller, record?.parent);
   }
 
   #add(
     session: Session,
     meta: ThreadMeta,
     caller: CallerIdentity,
-    main?: SessionId,
-    parent: SessionId | undefined = main,
+    parent: SessionId | undefined = meta.main,
   ): Thread {
-    const { kernel, stored, prepareStored } = this.#deps;
+    const { kernel, stored, prepareStored, asked } = this.#deps;
     const isNamed = caller.explicit !== undefined;
-    const isRead = meta.kind === "compaction" || meta.kind === "title";
-    const onReply = isRead ? (text: string) => this.#recordReply(meta.kind, text, caller, parent) : undefined;
+    const root = meta.kind === "title" && isNamed ? parent : undefined;
+    const onReply = root === undefined ? undefined : (text: string) => this.#storeTitle(text, root);
     const { blobs } = kernel;
-    const thread = new Thread({ session, meta, isNamed, blobs, stored, prepareStored, onReply });
+    const thread = new Thread({ session, meta, isNamed, blobs, asked, stored, prepareStored, onReply });
     const { sizeBytes } = thread;
     const earlier = this.#open.get(session.id);
     // Its session was deleted while it was open.
@@ -454,18 +443,7 @@ export class Threads {
     }
   }
 
-  /** Records a summary or a title that a client has got. */
-  async #recordReply(
-    kind: ThreadKind,
-    text: string,
-    caller: CallerIdentity,
-    parent: SessionId | undefined,
-  ): Promise<void> {
-    if (kind === "compaction") this.#summaries.add(buildSummaryOwner(caller), text, parent);
-    if (kind === "title" && caller.explicit !== undefined && parent !== undefined)
-      await this.#storeTitle(text, parent);
-  }
-
+  /** Stores a title that a client has got. */
   async #storeTitle(text: string, root: SessionId): Promise<void> {
     const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
     const stored = title === "" ? undefined : this.#storedTitle(title);
@@ -488,11 +466,6 @@ interface ComparedThreads extends Disposable {
   open(id: SessionId): Promise<Thread | undefined>;
   /** Opens the threads of places. */
   openAll(places: readonly StoredPlace[]): Promise<readonly Thread[]>;
-  /** Adds the thread of a new session; `main` is the conversation that it belongs to. */
-  add(session: Session, meta: ThreadMeta, main?: SessionId): Thread;
-}
-
-/** The conversations that a summary may belong to: those of one id, or those of a person without ids. */
-function buildSummaryOwner({ principal, explicit }: CallerIdentity): string {
-  return JSON.stringify([principal.id, explicit ?? null]);
+  /** Adds the thread of a new session. */
+  add(session: Session, meta: ThreadMeta): Thread;
 }

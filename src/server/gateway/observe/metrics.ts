@@ -1,6 +1,6 @@
 import type { MonitorSample } from "../../../kernel/faces/log.ts";
 import { countPromptTokens } from "../../../kernel/faces/window.ts";
-import { findSessionOwner } from "../../../model/session-owner.ts";
+import { findSessionOwner } from "../../../model/session-key.ts";
 import { createMemoryMetrics } from "./memory-metrics.ts";
 import {
   type Counter,

@@ -57,13 +57,13 @@ export class ContextTexts {
     entries: readonly EntryId[] = [],
   ): Promise<boolean> {
     const message = nameMessages(messages)[index] ?? "";
-    const others = (await this.#read()).filter((one) => one.message !== message);
-    if (text === undefined || others.length >= MAX_TEXTS) {
+    const listOthers = (all: readonly StoredText[]) => all.filter((one) => one.message !== message);
+    if (text === undefined || listOthers(await this.#read()).length >= MAX_TEXTS) {
       this.#thread.recall.withoutContext.set(message, true);
       return false;
     }
     const sealed = sealText(text, await this.#buildKey(entries));
-    await this.#write([...others, { message, entries, sealed }]);
+    await this.#change((all) => [...listOthers(all), { message, entries, sealed }]);
     return true;
   }
 
@@ -72,16 +72,16 @@ export class ContextTexts {
     const names = nameMessages(messages);
     const forgotten = new Set(places.map((place) => names[place] ?? ""));
     for (const name of forgotten) this.#thread.recall.withoutContext.set(name, true);
-    await this.#write((await this.#read()).filter(({ message }) => !forgotten.has(message)));
+    await this.#change((all) => all.filter(({ message }) => !forgotten.has(message)));
   }
 
   async #read(): Promise<readonly StoredText[]> {
-    const stored = await this.#thread.session.facts.get(SHOWN_CONTEXT_FACT);
-    return (stored ?? []) as unknown as readonly StoredText[];
+    return toTexts(await this.#thread.session.facts.get(SHOWN_CONTEXT_FACT));
   }
 
-  #write(texts: readonly StoredText[]): Promise<void> {
-    return this.#thread.session.facts.set(SHOWN_CONTEXT_FACT, texts as unknown as Json);
+  #change(change: (texts: readonly StoredText[]) => readonly StoredText[]): Promise<void> {
+    const { facts } = this.#thread.session;
+    return facts.change(SHOWN_CONTEXT_FACT, (stored) => change(toTexts(stored)) as unknown as Json);
   }
 
   async #buildKey(entries: readonly EntryId[]): Promise<Buffer> {
@@ -92,4 +92,8 @@ export class ContextTexts {
     }
     return hash.digest();
   }
+}
+
+function toTexts(stored: Json | undefined): readonly StoredText[] {
+  return (stored ?? []) as unknown as readonly StoredText[];
 }

@@ -5,7 +5,7 @@ import {
   selectProject,
 } from "../../../kernel/calls/project-conversations.ts";
 import type { Kernel, MemoryScope } from "../../../kernel/index.ts";
-import { LOCAL_PERSON } from "../../../model/session-owner.ts";
+import { LOCAL_PERSON } from "../../../model/session-key.ts";
 import { listPersonOwners, listSessionPrefixes, type PersonIds } from "../identity/person-ids.ts";
 
 /**

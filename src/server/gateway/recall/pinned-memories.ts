@@ -72,7 +72,7 @@ export async function addMemories(
   const before = stored && (!isFixed || base.length === 0) ? stored : { base: isFixed ? [] : base, later };
   const shown = await showNews(before, ids, source, messages, chain !== undefined, api.name);
   if (shown !== stored && (shown.base.length > 0 || shown.later.length > 0))
-    await session.facts.set(SHOWN_FACT, shown as unknown as Json);
+    await session.facts.change(SHOWN_FACT, (present) => keepOthers(present, before, shown));
   const memories = await renderShown(shown, source, messages);
   const gather = async () => {
     const gathered = { base: ids, later: [] };
@@ -81,6 +81,14 @@ export async function addMemories(
     return renderShown(gathered, source, messages);
   };
   return { ...callRequest, memories: isFixed ? memories : { ...memories, gather } };
+}
+
+/** The memories that were shown, with those that another gateway has added to other messages since they were read. */
+function keepOthers(present: Json | undefined, read: ShownMemories, shown: ShownMemories): Json {
+  const { later = [] } = (present ?? {}) as unknown as Partial<ShownMemories>;
+  const known = new Set([...read.later, ...shown.later].map(({ message }) => message));
+  const others = later.filter(({ message }) => !known.has(message));
+  return { ...shown, later: [...shown.later, ...others] } as unknown as Json;
 }
 
 /** True if the system prompt is in a cached content of Google's, next to which a request may have none. */

@@ -1,5 +1,5 @@
 import { buildContextBlock, type ContextBlock, shouldRetrieve } from "../../../kernel/faces/memory.ts";
-import { estimateText } from "../../../kernel/faces/window.ts";
+import { estimateText, resolveThinkingRule } from "../../../kernel/faces/window.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange, MemorySearch, RequestRecall } from "../exchange/exchange-state.ts";
@@ -53,7 +53,9 @@ function createRecall(exchange: Exchange, context: ReadonlyMap<number, string>):
     return true;
   };
   const { api, messages } = callRequest;
-  let isMidway = acceptsToolChanges(exchange);
+  const { hasRecallTools } = thread.meta;
+  let isMidway = hasRecallTools === undefined ? acceptsToolChanges(exchange) : hasRecallTools === "inside";
+  let hasToolsInside = false;
   const answers = (hiddenEnd?.unanswered ?? []).map((call_id) => ({
     type: "function_call_output",
     call_id,
@@ -64,16 +66,21 @@ function createRecall(exchange: Exchange, context: ReadonlyMap<number, string>):
     get hasTools() {
       return findTools() !== undefined;
     },
+    get hasToolsInside() {
+      return hasToolsInside;
+    },
     addTo(changes, elements = []) {
       const fields = new Map(changes.fields);
       const { isFromLog } = call.content;
       if (hiddenEnd && !isFromLog) fields.set("previous_response_id", hiddenEnd.last);
       const appended = new Map(changes.appended);
       const offered = findTools();
-      const midway = offered && isMidway ? addToolsMidway(messages, changes.pieces, offered) : undefined;
+      const midway =
+        offered && isMidway ? addToolsMidway(api.name, messages, changes.pieces, offered) : undefined;
+      hasToolsInside = midway !== undefined;
       if (offered && api.name === "google")
         fields.set("tools", addGoogleTools(fieldValue(messages.cut, "tools"), offered));
-      else if (offered) appended.set("tools", midway?.tools ?? offered);
+      else if (offered && midway?.tools.length !== 0) appended.set("tools", midway?.tools ?? offered);
       if (messages.cut.listFrom === undefined) {
         const input = isFromLog
           ? buildListInput(api.name, changes, contextTexts, elements)
@@ -109,9 +116,7 @@ function createRecall(exchange: Exchange, context: ReadonlyMap<number, string>):
       return (await dropContext((index) => index > lastReply)) || haveToolsLeft;
     },
     listTools(failure) {
-      if (!isMidway || !/tool_addition|tool_reference|defer_loading/.test(JSON.stringify(failure)))
-        return false;
-      listed.add(thread);
+      if (!isMidway || !TOOL_CHANGE_REFUSED.test(JSON.stringify(failure))) return false;
       isMidway = false;
       return true;
     },
@@ -125,29 +130,32 @@ function createRecall(exchange: Exchange, context: ReadonlyMap<number, string>):
   };
 }
 
-/** Conversations whose upstream has refused tools inside the conversation. */
-const listed = new WeakSet<Exchange["thread"]>();
+const TOOL_CHANGE_REFUSED = /tool_addition|tool_reference|defer_loading|additional_tools/;
 const TOOL_CHANGES = /(?:^|,)\s*mid-conversation-tool-changes-/;
 const DEFERRED = Buffer.from('"defer_loading"');
 
 /**
- * True if tools may come inside the conversation, where they leave the cached prefix alone. The client itself must use
- * changes of tools and have deferred ones, because the first deferred tool changes the prefix too.
+ * True if tools may come inside the conversation, where they leave the tools of the request alone: as an item of their
+ * own for OpenAI's newer models; for Anthropic's only where the client itself uses changes of tools and has deferred
+ * ones, because the first deferred tool changes the prefix too.
  */
-function acceptsToolChanges({ incoming, request, target, thread }: Exchange): boolean {
+function acceptsToolChanges({ incoming, request, target, call }: Exchange): boolean {
   const { cut } = request.messages;
+  if (request.api.name === "openai-responses")
+    return resolveThinkingRule(call.request.limits.thinking, request.api.name) === "bound";
   const tools = cut.fields.get("tools");
   const betas = String(incoming.request.headers["anthropic-beta"] ?? "");
   if (request.api.name !== "anthropic" || !tools || !TOOL_CHANGES.test(betas)) return false;
-  if (!acceptsSystemMessages(target.model) || listed.has(thread)) return false;
+  if (!acceptsSystemMessages(target.model)) return false;
   return cut.bytes.subarray(tools.from, tools.to).includes(DEFERRED);
 }
 
 /**
- * Declares tools as deferred and makes them available after the first message of the user that a reply follows, which
- * stays the same until an edit rewrites the beginning; undefined if there is none.
+ * Makes tools available after the first message of the user that a reply follows, which stays the same until an edit
+ * rewrites the beginning; undefined if there is none. Anthropic's are declared among the tools as deferred.
  */
 function addToolsMidway(
+  api: WireName,
   { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[] = [{ from: 0, to: cut.elements.length }],
   tools: readonly WireObject[],
@@ -163,22 +171,26 @@ function addToolsMidway(
     (piece, index) => roleOf(piece, "last") === "user" && roleOf(single[index + 1], "first") === "assistant",
   );
   if (at === -1) return undefined;
-  const content = tools.map(({ name }) => ({
-    type: "tool_addition",
-    tool: { type: "tool_reference", name },
-  }));
+  const added =
+    api === "openai-responses"
+      ? { type: "additional_tools", role: "developer", tools }
+      : { role: "system", content: tools.map(referToTool) };
   const before = joinSlices(single.slice(0, at + 1));
   const after = joinSlices(single.slice(at + 1));
   return {
-    tools: tools.map((tool) => ({ ...tool, defer_loading: true })),
-    pieces: [...before, { elements: [{ role: "system", content }] }, ...after],
+    tools: api === "openai-responses" ? [] : tools.map((tool) => ({ ...tool, defer_loading: true })),
+    pieces: [...before, { elements: [added] }, ...after],
   };
 }
 
+function referToTool({ name }: WireObject): WireObject {
+  return { type: "tool_addition", tool: { type: "tool_reference", name } };
+}
+
 /** Keeps offering the tools once a model has accepted a request with them. */
-export async function keepRecallTools({ thread, services }: Exchange): Promise<void> {
-  if (!thread.meta.hasRecallTools)
-    await thread.marks.set({ hasRecallTools: true }).catch(services.onStoreFailure);
+export async function keepRecallTools({ thread, services, recall }: Exchange): Promise<void> {
+  const hasRecallTools = recall?.hasToolsInside ? "inside" : true;
+  await thread.marks.set({ hasRecallTools }).catch(services.onStoreFailure);
 }
 
 /**

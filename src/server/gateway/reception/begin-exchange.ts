@@ -6,6 +6,7 @@ import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { runWithTimeLimit } from "../../../model/base/time-limit.ts";
 import { ADDED_ELEMENTS } from "../../../model/message-tags.ts";
 import { removeElements } from "../../../model/remove-elements.ts";
+import { getConversationId } from "../../../model/session-key.ts";
 import { findOrigin, type SessionOrigin } from "../../../model/session-origin.ts";
 import { findRawCallId } from "../../../model/tool-calls.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
@@ -20,7 +21,7 @@ import type { Exchange, MemorySearch } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { getMemoryAgent } from "../identity/person-ids.ts";
-import { getLoopFamily, type LoopStates } from "../limits/loop-states.ts";
+import type { LoopStates } from "../limits/loop-states.ts";
 import type { BudgetWarning, SpendingEstimate } from "../limits/request-spending.ts";
 import { findThread, runWithStore, STORE_AWAY } from "../lookup/find-thread.ts";
 import type { Trace } from "../observe/trace.ts";
@@ -32,6 +33,7 @@ import type { ParsedRequest } from "../request/read-request.ts";
 import { findOutputLimit } from "../request/request-fields.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { findNamedModels, mustAskUsage } from "../request/stream-usage.ts";
+import { OvertakenRequest } from "../thread/asked-requests.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { endSpan, startSpan } from "../upstream/send-request.ts";
@@ -166,6 +168,7 @@ async function beginCall(
     }
   } catch (error) {
     thread.progress.recordEnd(false);
+    if (error instanceof OvertakenRequest) await incoming.spending?.release();
     if (error instanceof FaultError) {
       // A request that is refused here was not sent.
       await incoming.spending?.release();
@@ -191,7 +194,7 @@ async function countNewBytes(thread: Thread, { messages, chain }: CallRequest): 
 
 /** Stops a looping client with a fault, before it pays for more requests. */
 function checkLoops({ session, kind }: Thread, messages: readonly RequestMessage[], loops: LoopStates): void {
-  const family = getLoopFamily(session.id);
+  const family = getConversationId(session.id);
   const own =
     kind === "compaction"
       ? loops.recordCompaction(family, messages.length, readStep(messages))

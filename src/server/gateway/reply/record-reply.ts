@@ -9,6 +9,7 @@ import {
   type ProviderFailure,
 } from "../../../kernel/faces/window.ts";
 import type { FittedWindow } from "../../../kernel/index.ts";
+import { getConversationId } from "../../../model/session-key.ts";
 import { countUsageTokens } from "../../../model/task.ts";
 import type { Usage } from "../../../model/usage.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
@@ -17,7 +18,7 @@ import type { ReplyReader } from "../../../wire/wire.ts";
 import { traceReply } from "../call/thread-call.ts";
 import { isClientGone } from "../door/read-body.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
-import { getLoopFamily, toWallClock } from "../limits/loop-states.ts";
+import { toWallClock } from "../limits/loop-states.ts";
 import { formatAdvice, formatAnnouncement } from "../observe/gateway-log.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { knowsCacheOptions } from "../outgoing/provider-fields.ts";
@@ -41,7 +42,7 @@ export function recordReply(exchange: Exchange): void {
   noteCacheUse(exchange);
   traceReply(trace, reader, call, (model) => services.kernel.modelFacts(model));
   if (!reader.isComplete) return;
-  if (thread.kind === "main") services.loops.recordSuccess(getLoopFamily(thread.session.id));
+  if (thread.kind === "main") services.loops.recordSuccess(getConversationId(thread.session.id));
   countForLoops(exchange, completedMs);
 }
 

@@ -25,6 +25,8 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
     trace.status = response.status;
     trace.ending = "refused";
     exchange.failure = refusal.failure;
+    // The client may repeat its request at another gateway.
+    await call.thread.progress.recordUnanswered().catch(services.onStoreFailure);
     sendWholeBody(incoming.response, response, refusal.raw);
     return;
   }

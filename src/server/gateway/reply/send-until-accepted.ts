@@ -9,6 +9,7 @@ import {
 } from "../../../kernel/faces/window.ts";
 import { recordOverflow } from "../../../kernel/usage/overflow-count.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { getConversationId } from "../../../model/session-key.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import {
@@ -20,7 +21,6 @@ import {
 } from "../cache/bound-thinking.ts";
 import { type ThreadCall, traceCall } from "../call/thread-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
-import { getLoopFamily } from "../limits/loop-states.ts";
 import { type BodyChanges, buildOutgoingBody, countBytes, isSameBody } from "../outgoing/outgoing-body.ts";
 import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
 import { correctProviderFields } from "../outgoing/provider-fields.ts";
@@ -43,7 +43,7 @@ export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamRes
     if (call.request.isControl) return result;
     // It is not repaired again, and a client that repeats it is stopped.
     thread.sent.hopeless.record(call.request, call.healed);
-    services.loops.recordOverflow(getLoopFamily(thread.session.id));
+    services.loops.recordOverflow(getConversationId(thread.session.id));
     services.modelLimits.restoreLearned(target, learned);
   }
   return result;

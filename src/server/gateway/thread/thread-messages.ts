@@ -7,12 +7,14 @@ import { pairGoogleResults } from "../../../wire/google/google-parts.ts";
 import type { LoggedContent } from "../../../wire/wire.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { alignRequest } from "../identity/choose-thread.ts";
+import type { PlaceKeys } from "../identity/conversation-keys.ts";
 import { getMessageText, toStableText } from "../identity/request-kind.ts";
 import {
   type RequestMessage,
   type RequestMessages,
   withMessageChanges,
 } from "../request/request-messages.ts";
+import { type AskedRequests, OvertakenRequest } from "./asked-requests.ts";
 import type { CallRequest } from "./call-request.ts";
 import { type LoggedCalls, MergedReplies, restoreCallIds } from "./logged-replies.ts";
 import { createLoggedContent } from "./response-ids.ts";
@@ -25,6 +27,7 @@ interface ThreadMessagesDeps {
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   readonly onReply: ((text: string) => Promise<void>) | undefined;
+  readonly asked: AskedRequests;
 }
 
 /** The way of a thread's messages and replies to its log. */
@@ -38,16 +41,23 @@ export class ThreadMessages {
   readonly prepareStored: ThreadMessagesDeps["prepareStored"];
   readonly toStored: ThreadMessagesDeps["stored"];
   readonly #onReply: ThreadMessagesDeps["onReply"];
-  /** The text of the last reply, because the next request may show that it was a summary. */
-  lastReply: string | undefined;
   /** The calls of the last reply, once they are known. */
   #lastCalls: LoggedCalls | undefined;
+  readonly #asked: AskedRequests;
+  readonly #progress: { isOvertaken(seq: number): boolean };
   readonly #reminders = new Reminders();
   /** Number of final messages of a request that were stored as notes. */
   readonly #noted = new WeakMap<RequestMessages, number>();
 
-  constructor(session: Session, conversation: Conversation<RequestMessage>, deps: ThreadMessagesDeps) {
+  constructor(
+    session: Session,
+    conversation: Conversation<RequestMessage>,
+    deps: ThreadMessagesDeps,
+    progress: { isOvertaken(seq: number): boolean },
+  ) {
     this.#session = session;
+    this.#asked = deps.asked;
+    this.#progress = progress;
     this.#conversation = conversation;
     this.prepareStored = deps.prepareStored;
     this.toStored = deps.stored;
@@ -71,8 +81,9 @@ export class ThreadMessages {
           ? addPlaces(messages.list, 0, places && (() => places.listOfOpening()))
           : messages.list;
       const { afterEntry } = chain;
-      if (afterEntry !== undefined) return this.#conversation.takeMessagesAfter(afterEntry, given);
-      return this.#conversation.takeNewMessages(given);
+      const marked = this.#markAsked(given, places);
+      if (afterEntry !== undefined) return this.#conversation.takeMessagesAfter(afterEntry, marked);
+      return this.#conversation.takeNewMessages(marked);
     }
     const { list } = messages;
     const mayNote = this.#reminders.vanished.length >= MIN_NOTED && !this.#noted.has(messages);
@@ -90,10 +101,28 @@ export class ThreadMessages {
     const listPlaces = places && (() => places.listOfFirst());
     const forked = isFork ? addPlaces(given, line.messages.length, listPlaces) : given;
     const begun = line.keys[0] === forked[0]?.key ? forked : addPlaces(forked, 0, listPlaces);
-    const placed = await this.#conversation.takeAllMessages(begun, align);
+    const placed = await this.#conversation.takeAllMessages(this.#markAsked(begun, places), (line, own) => {
+      const alignment = align(line, own);
+      const last = line.messages.at(-1);
+      const isAsked = last?.seq !== undefined && last.role !== "assistant";
+      if (alignment.type !== "follow" && isAsked && this.#progress.isOvertaken(last.seq))
+        throw new OvertakenRequest();
+      return alignment;
+    });
     if (note !== undefined)
       this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
     return placed;
+  }
+
+  /** The messages, the last of which is marked as asked by this gateway when it is stored. */
+  #markAsked(messages: readonly RequestMessage[], places: PlaceKeys | undefined): readonly RequestMessage[] {
+    const last = messages.at(-1);
+    if (!last || !places) return messages;
+    const input = () => {
+      const own = last.input();
+      return { ...own, places: [...(own.places ?? []), this.#asked.place] };
+    };
+    return messages.with(-1, withMessageChanges(last, { input }));
   }
 
   /** The messages of a request that belong to the line; excludes a reminder stored as a note. */
@@ -111,8 +140,7 @@ export class ThreadMessages {
   /** Records a complete reply and its stored form; undefined for a reply that says nothing. */
   async recordReply(reply: MessageInput | undefined, stored: MessageInput | undefined): Promise<void> {
     if (reply && stored) this.#lastCalls = { key: getMessageKey(stored), ids: listCallIds(reply) };
-    this.lastReply = getMessageText(reply);
-    await this.#onReply?.(this.lastReply);
+    await this.#onReply?.(getMessageText(reply));
   }
 
   /** The calls of the last reply, which an earlier process or another one has stored. */

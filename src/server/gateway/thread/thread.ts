@@ -12,18 +12,20 @@ import {
   type MessageInput,
   parseEntryId,
   type Session,
+  type SessionId,
   type SessionRecord,
 } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/caches.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { toText } from "../../../wire/fields.ts";
+import { toObject, toText } from "../../../wire/fields.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import type { KeyedMessages, ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { replaceOpening } from "../identity/conversation-keys.ts";
 import type { AgentShape } from "../identity/request-kind.ts";
 import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
+import type { AskedRequests } from "./asked-requests.ts";
 import { type CallRequest, createThreadWindows, type SeenBody, type ThreadWindows } from "./call-request.ts";
 import { mergeRuns } from "./logged-replies.ts";
 import { ThreadMessages } from "./thread-messages.ts";
@@ -41,6 +43,8 @@ interface ThreadDeps {
   /** True if the client sends an id for the conversation. */
   readonly isNamed: boolean;
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreMessage" | "restoreReadable">;
+  /** Requests that are being answered. */
+  readonly asked: AskedRequests;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
@@ -66,6 +70,7 @@ export class Thread {
   /** Its recall between requests. */
   readonly recall = new ThreadRecall();
   isClosed = false;
+  readonly #asked: AskedRequests;
 
   constructor({ session, meta, isNamed, ...deps }: ThreadDeps) {
     this.session = session;
@@ -73,8 +78,9 @@ export class Thread {
     this.conversation = new Conversation(session, getMessageKey);
     this.windows = createThreadWindows(session);
     this.marks = new ThreadMarks(session, meta);
-    this.progress = new RequestProgress(session);
-    this.messages = new ThreadMessages(session, this.conversation, deps);
+    this.progress = new RequestProgress(session, deps.asked);
+    this.#asked = deps.asked;
+    this.messages = new ThreadMessages(session, this.conversation, deps, this.progress);
   }
 
   /** The purpose of its requests. */
@@ -100,6 +106,11 @@ export class Thread {
     const mayBeAbandoned = keys.length === 0 && this.progress.inFlight === 0 && abandonedBefore > 0;
     const isAbandoned = mayBeAbandoned && (await this.session.record()).createdAt < abandonedBefore;
     const { progress } = this;
+    const last = messages.at(-1);
+    const isElsewhere =
+      last?.seq !== undefined && last.role !== "assistant" && progress.isForeign(last.seq)
+        ? await this.#asked.isAnsweredElsewhere(this.session.id, last.seq)
+        : false;
     return {
       ...{
         id: this.session.id,
@@ -113,7 +124,7 @@ export class Thread {
       isAbandoned,
       // Another request may reserve the thread while others are described.
       get isInFlight() {
-        return progress.inFlight > 0;
+        return isElsewhere || progress.inFlight > 0;
       },
     };
   }
@@ -152,6 +163,7 @@ interface CandidateLookup {
 /** The unfinished requests of a thread, and whether its last reply was delivered. */
 class RequestProgress {
   readonly #session: Session;
+  readonly #asked: AskedRequests;
   /** Number of unfinished requests. */
   inFlight = 0;
   /** Number of messages of the last request. */
@@ -160,9 +172,12 @@ class RequestProgress {
   #brokenLength: number | undefined;
   /** Seq of the last message that this process has written; a newer one on the line is another gateway's. */
   #ownSeq = 0;
+  /** Seq of the last message of the line when it was last compared with a request. */
+  #comparedSeq = 0;
 
-  constructor(session: Session) {
+  constructor(session: Session, asked: AskedRequests) {
     this.#session = session;
+    this.#asked = asked;
   }
 
   /** Counts a request that is about to begin, so that concurrent ones see it. */
@@ -184,6 +199,23 @@ class RequestProgress {
   recordEnd(wasDelivered: boolean): void {
     this.inFlight--;
     this.#wasDelivered = wasDelivered;
+    // Without the record, other gateways wait with their requests until this one is closed.
+    if (!wasDelivered) this.recordUnanswered().catch(() => undefined);
+  }
+
+  /** Tells other gateways that the last request ends without a whole reply. */
+  async recordUnanswered(): Promise<void> {
+    if (this.#ownSeq > 0) await this.#asked.recordEnd(this.#session.id, this.#ownSeq);
+  }
+
+  /** True for a message that another process has written, while this one answers no request. */
+  isForeign(seq: number): boolean {
+    return this.inFlight === 0 && seq > this.#ownSeq;
+  }
+
+  /** True if another process has written a message since the conversation was compared with a request. */
+  isOvertaken(seq: number): boolean {
+    return seq > this.#comparedSeq && seq > this.#ownSeq;
   }
 
   /** Records the last message that this process has written; without one, the end of the log. */
@@ -198,6 +230,7 @@ class RequestProgress {
     roles: readonly string[],
     lastSeq = 0,
   ): Pick<ThreadCandidate, "lastRequestLength" | "lastReplyWasDelivered" | "brokenLength"> {
+    this.#comparedSeq = lastSeq;
     if (this.inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
     // A line that another process left without a reply awaits a repetition of the same request.
     const isLeftUnanswered = this.requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
@@ -307,12 +340,17 @@ export interface ThreadMeta {
   readonly client?: string;
   /** The sub-agent of the conversation, as the client names it. */
   readonly agent?: string;
+  /** The main conversation that a secondary one belongs to, if it is known. */
+  readonly main?: SessionId;
   /** The working directory of the client when the conversation began. */
   readonly project?: string;
   /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
   readonly isOurs?: true;
-  /** True if the model was offered recall tools, and so is to the end of the conversation. */
-  readonly hasRecallTools?: true;
+  /**
+   * Set if the model was offered recall tools, and so is to the end of the conversation: among the tools of the request,
+   * or inside the conversation.
+   */
+  readonly hasRecallTools?: true | "inside";
   /** The part that the conversation plays in a comparison; absent if it began without one. */
   readonly arm?: ControlArm;
 }
@@ -326,7 +364,7 @@ export function encodeThreadMeta(meta: ThreadMeta, claim?: string): { readonly [
 export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
   const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof stored !== "object" || stored === null) return undefined;
-  const { kind, shape, firstKey, client, agent, project, isOurs, hasRecallTools, arm } = stored;
+  const { kind, shape, firstKey, client, agent, main, project, isOurs, hasRecallTools, arm } = stored;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {
@@ -334,6 +372,7 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     shape,
     firstKey,
     ...dropUndefined({ client: toText(client), agent: toText(agent), project: toText(project) }),
+    ...dropUndefined({ main: toText(main) }),
     ...dropUndefined({ isOurs: isOurs || undefined, hasRecallTools: hasRecallTools || undefined }),
     ...dropUndefined({ arm: CONTROL_ARMS.find((one) => one === arm) }),
   };
@@ -377,7 +416,6 @@ const MAX_UNKNOWN_RESPONSES = 2;
 /** The purpose and the marks of a thread. Other gateways may set marks too. */
 class ThreadMarks {
   readonly #session: Session;
-  kind: ThreadKind;
   meta: ThreadMeta;
   /** The metadata of the session that `meta` was read from. */
   #storedMeta: SessionRecord["meta"];
@@ -386,7 +424,6 @@ class ThreadMarks {
 
   constructor(session: Session, meta: ThreadMeta) {
     this.#session = session;
-    this.kind = meta.kind;
     this.meta = meta;
   }
 
@@ -403,17 +440,19 @@ class ThreadMarks {
   }
 
   /** Sets marks for all later requests, even after a restart. */
-  async set(marks: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
+  async set(marks: Partial<Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm" | "kind" | "main">>) {
     if (Object.entries(marks).every(([name, value]) => this.meta[name as keyof typeof marks] === value))
       return;
     this.meta = { ...this.meta, ...marks };
     this.#storedMeta = undefined;
-    await this.#session.update({ meta: encodeThreadMeta(this.meta) });
+    await this.#session.update(({ meta }) => ({
+      meta: { ...meta, gateway: { ...toObject(meta?.gateway), ...marks } as Json },
+    }));
   }
 
-  /** Makes this a secondary conversation, because another one has turned out to be the main one. */
-  demote(): void {
-    this.kind = "aside";
+  /** The purpose of its requests. */
+  get kind(): ThreadKind {
+    return this.meta.kind;
   }
 
   /** True if the provider does not store the whole conversation, so that every request must contain it. */

@@ -29,6 +29,8 @@ const CODE_BY_STATE: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^25006$|^42501$/, "STORE_READ_ONLY"],
   [/^53300$|^40001$|^40P01$|^55P03$|^57014$/, "STORE_BUSY"],
   [/^XX00[12]$|^42P01$|^42703$/, "STORE_CORRUPT"],
+  // Data that a column cannot hold, such as a text with a null byte, and rows that a constraint refuses.
+  [/^2[23]...$|^54000$/, "VALUE_REFUSED"],
 ];
 
 const MESSAGES: Partial<Record<ErrorCode, (where: string) => string>> = {
@@ -40,6 +42,8 @@ const MESSAGES: Partial<Record<ErrorCode, (where: string) => string>> = {
     `${where} stayed busy with other work or has no free connection; repeat the call, lower max_connections, or raise busyTimeoutMs. Nothing was changed.`,
   STORE_CORRUPT: (where) =>
     `A table of ${where} is damaged or missing; restore the database from a backup, or name another schema.`,
+  VALUE_REFUSED: (where) =>
+    `${where} cannot hold a value of this write; correct the value that the reason names. Nothing was changed.`,
   STORE_IO: (where) =>
     `${where} failed; check that the server runs, and its address, user and database in the URL.`,
 };

@@ -231,7 +231,7 @@ async function append(deps: FullAppendDeps, running: RunningAppend, request: App
   ]);
   if (finishes !== undefined) await deps.drafts.require(transaction, finishes);
   const checkedTask = task && (await checkTask(transaction, task));
-  const intakeNumber = intake && (await deps.intakes.require(transaction, intake.name, intake.stamp));
+  const intakeNumber = intake && (await deps.intakes.requireNew(transaction, intake));
   const head = await findHead(deps, running, request);
   const appended = plan.add(request, head);
   for (const [index, { blobs }] of request.entries.entries())

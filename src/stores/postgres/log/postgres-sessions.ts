@@ -1,12 +1,14 @@
 import type { FreedCounts } from "../../../log/store/freed-counts.ts";
 import { toSessionRecord } from "../../../log/store/record-rows.ts";
 import { createHasChildren, createSessionNotFound } from "../../../log/store/refusals.ts";
-import type {
-  NewSession,
-  SessionQuery,
-  SessionRecord,
-  SessionSize,
-  SessionStore,
+import {
+  changeRecord,
+  type NewSession,
+  type RecordChange,
+  type SessionQuery,
+  type SessionRecord,
+  type SessionSize,
+  type SessionStore,
 } from "../../../log/store/session-store.ts";
 import type { SessionId } from "../../../model/entry.ts";
 import type { PostgresEraser } from "../blobs/postgres-eraser.ts";
@@ -104,15 +106,12 @@ export class PostgresSessions implements SessionStore {
     return rows.map(toSessionRecord);
   }
 
-  async update(
-    id: SessionId,
-    change: Partial<Pick<SessionRecord, "title" | "meta">>,
-  ): Promise<SessionRecord> {
+  async update(id: SessionId, change: RecordChange): Promise<SessionRecord> {
     return this.#db.transact(async (transaction) => {
       await transaction.query("SELECT 1 FROM @sessions WHERE id = $1 FOR NO KEY UPDATE", [id]);
       const row = await this.#find(transaction, id);
       if (!row) throw createSessionNotFound(id);
-      const next = { ...toSessionRecord(row), ...change };
+      const next = changeRecord(toSessionRecord(row), change);
       const meta = next.meta === undefined ? null : JSON.stringify(next.meta);
       await transaction.query("UPDATE @sessions SET title = $2, meta = $3 WHERE number = $1", [
         row.number as number,

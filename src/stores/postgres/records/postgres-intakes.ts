@@ -1,6 +1,6 @@
 import type { IntakeAppend, IntakeState, IntakeStore, TakenRecord } from "../../../log/store/intake-store.ts";
 import { toIntakeState, toTakenRecord } from "../../../log/store/record-rows.ts";
-import { createIntakeConflict } from "../../../log/store/refusals.ts";
+import { createIntakeConflict, createRecordTaken, findRepeatedRecord } from "../../../log/store/refusals.ts";
 import type { SessionId } from "../../../model/entry.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
@@ -57,6 +57,23 @@ export class PostgresIntakes implements IntakeStore {
       await this.#advance(transaction, await this.require(transaction, name, stamp), saved);
       return stamp + 1;
     });
+  }
+
+  /** Within a transaction: the number of the intake, locked; throws INTAKE_CONFLICT unless the append's records are new to it. */
+  async requireNew(transaction: Transaction, append: IntakeAppend): Promise<number> {
+    const { name, stamp, records } = append;
+    const intake = await this.require(transaction, name, stamp);
+    const fresh = records.flatMap((record) => (record && !record.replaces ? [record.id] : []));
+    const [taken] =
+      fresh.length === 0
+        ? []
+        : await transaction.query(
+            "SELECT record FROM @intake_records WHERE intake = $1 AND record = ANY($2::text[]) LIMIT 1",
+            [intake, fresh],
+          );
+    const repeated = (taken?.record as string | undefined) ?? findRepeatedRecord(append);
+    if (repeated !== undefined) throw createRecordTaken(name, repeated);
+    return intake;
   }
 
   /** Within a transaction: the number of the intake, locked; throws INTAKE_CONFLICT unless its stamp is `stamp`. */

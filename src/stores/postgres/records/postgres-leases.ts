@@ -36,6 +36,14 @@ export class PostgresLeases implements LeaseStore {
     return dropped.length;
   }
 
+  async list(prefix: string): Promise<readonly Lease[]> {
+    const rows = await this.#db.query(
+      "SELECT name, owner, expires_at FROM @leases WHERE starts_with(name, $1) ORDER BY name",
+      [prefix],
+    );
+    return rows.map(toLeaseRecord);
+  }
+
   async get(name: string): Promise<Lease | undefined> {
     const [row] = await this.#db.query("SELECT name, owner, expires_at FROM @leases WHERE name = $1", [name]);
     return row && toLeaseRecord(row);

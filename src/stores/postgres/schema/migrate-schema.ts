@@ -151,6 +151,16 @@ BEGIN
 END $$;
 `;
 
+/** Facts of the store about itself; closed to readers, like every table without a policy. */
+const LEDGER_TABLE = `
+CREATE TABLE @ledger (
+  kind text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  value text NOT NULL,
+  PRIMARY KEY (kind, id)
+);
+`;
+
 /** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
 const SCHEMA_STEPS: readonly string[] = [
   LOG_TABLES,
@@ -172,6 +182,7 @@ const SCHEMA_STEPS: readonly string[] = [
   PLACE_TABLE,
   DECISION_CHUNKS,
   NO_SERVER_SEARCH,
+  LEDGER_TABLE,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

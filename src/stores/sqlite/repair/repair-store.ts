@@ -55,6 +55,8 @@ const TABLES = [
   ["budget_uses", "budget, start"],
   ["audit", "seq"],
   ["places", "key, entry"],
+  ["leases", "name"],
+  ["ledger", "kind, id"],
 ] as const;
 const ROWS_PER_STEP = 500;
 

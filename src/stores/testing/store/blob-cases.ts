@@ -177,6 +177,29 @@ export const intakeCases: readonly StoreProof[] = [
     },
   ],
   [
+    "intakes: a record that is offered again is refused, and the other appends of its group are stored",
+    async (store) => {
+      await makeSession(store, "s");
+      await makeSession(store, "others");
+      await store.intakes.open("elsewhere", "s");
+      await appendEntries(store, "s", ["one"], { intake: intake(0, "a") });
+      const [again, twice, other] = await store.entries.append([
+        { session: "s", entries: [buildMessageEntry("again")], intake: intake(1, "a") },
+        {
+          session: "s",
+          entries: ["b", "b"].map((text) => buildMessageEntry(text)),
+          intake: intake(1, "b", "b"),
+        },
+        { session: "others", entries: [buildMessageEntry("of somebody else")] },
+      ]);
+      for (const refused of [again, twice])
+        assert.equal(refused instanceof Error && refused.code, "INTAKE_CONFLICT");
+      assert.deepEqual(other instanceof Error ? other : other?.firstSeq, 1);
+      assert.equal((await store.entries.head("s")).seq, 1);
+      assert.deepEqual([...(await store.intakes.find("elsewhere", ["a", "b"]))], [["a", { seq: 1 }]]);
+    },
+  ],
+  [
     "intakes: a newer version of a record refers to the newer entry",
     async (store) => {
       await makeSession(store, "s");

@@ -97,6 +97,22 @@ export const sessionCases: readonly StoreProof[] = [
     },
   ],
   [
+    "sessions: changes that depend on the present record lose nothing of each other",
+    async (store) => {
+      await store.sessions.open({ id: "s", createdAt: 1, meta: { kept: true } });
+      const names = Array.from({ length: 10 }, (_, index) => `field ${index}`);
+      await Promise.all(
+        names.map((name) => store.sessions.update("s", ({ meta }) => ({ meta: { ...meta, [name]: 1 } }))),
+      );
+      const { meta } = (await store.sessions.get("s")) ?? {};
+      assert.deepEqual(Object.keys(meta ?? {}).toSorted(), [...names, "kept"]);
+      await assertRejects(
+        store.sessions.update("nobody", () => ({ title: "x" })),
+        "SESSION_NOT_FOUND",
+      );
+    },
+  ],
+  [
     "sessions: an append can create its session, in the same commit or not at all",
     async (store) => {
       const create = { id: "s", createdAt: 1 };

@@ -53,6 +53,15 @@ export const leaseCases: readonly StoreProof[] = [
     },
   ],
   [
+    "leases: the leases whose names begin alike are listed, expired ones too",
+    async (store) => {
+      const named = (name: string) => ({ ...lease("a", 100), name });
+      for (const name of ["work", "work 2", "wor_ 3", "other"]) await store.leases.claim(named(name), 0);
+      assert.deepEqual(await store.leases.list("work"), [named("work"), named("work 2")]);
+      assert.deepEqual(await store.leases.list("wor_"), [named("wor_ 3")]);
+    },
+  ],
+  [
     "leases: ended leases can be dropped, and others stay",
     async (store) => {
       await store.leases.claim(lease("a", 100), 0);
@@ -68,6 +77,33 @@ export const leaseCases: readonly StoreProof[] = [
       const owners = Array.from({ length: 20 }, (_, index) => `owner ${index}`);
       const claims = await Promise.all(owners.map((owner) => store.leases.claim(lease(owner, 100), 0)));
       assert.equal(claims.filter((known) => known === undefined).length, 1);
+    },
+  ],
+];
+
+export const ledgerCases: readonly StoreProof[] = [
+  [
+    "ledger: rows are found by kind and id, replaced, listed by id and removed",
+    async ({ ledger }) => {
+      await ledger.put("skipped", [
+        { id: "b", value: "1" },
+        { id: "a", value: "2" },
+        { id: "ä\n1", value: "3" },
+      ]);
+      await ledger.put("erased", [{ id: "a", value: "of another kind" }]);
+      await ledger.put("skipped", [{ id: "b", value: "4" }]);
+      await ledger.put("skipped", []);
+      const all = [
+        { id: "a", value: "2" },
+        { id: "b", value: "4" },
+        { id: "ä\n1", value: "3" },
+      ];
+      assert.deepEqual(await ledger.list("skipped", { limit: 10 }), all);
+      assert.deepEqual(await ledger.list("skipped", { after: "a", limit: 1 }), all.slice(1, 2));
+      assert.deepEqual(await ledger.find("skipped", ["nobody", "b"]), all.slice(1, 2));
+      await ledger.remove("skipped", ["a", "nobody"]);
+      assert.deepEqual(await ledger.list("skipped", { limit: 10 }), all.slice(1));
+      assert.equal((await ledger.list("erased", { limit: 10 })).length, 1);
     },
   ],
 ];

@@ -1,3 +1,4 @@
+import { walkJson } from "../../../model/base/walk-json.ts";
 import type { Json } from "../../../model/json.ts";
 import { scanIdentifiers } from "../../extract/scan-identifiers.ts";
 import { estimateText } from "../../tokens/estimate.ts";
@@ -106,9 +107,9 @@ function listNamingTexts({ message }: SourceMessage): readonly string[] {
 
 /** The texts among a call's arguments. Argument names belong to the tool and not to the conversation. */
 function listArgumentTexts(input: Json, most: number): readonly string[] {
-  if (typeof input === "string") return [input.slice(0, most)];
-  if (input === null || typeof input !== "object") return [];
-  return Object.values(input).flatMap((value) => listArgumentTexts(value as Json, most));
+  return [...walkJson(input)].flatMap(({ value }) =>
+    typeof value === "string" ? [value.slice(0, most)] : [],
+  );
 }
 
 const LAST_MESSAGES = 12;

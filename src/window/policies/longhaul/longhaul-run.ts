@@ -10,8 +10,6 @@ import {
   REBUILD_REFETCH_COST,
 } from "../../money/break-even.ts";
 import { isPage } from "../../paging/page-note.ts";
-import { applyProposals, type Proposal } from "../../pass.ts";
-import { stubDuplicateReads } from "../../passes/stub-duplicate-reads.ts";
 import type { CachePrices, Course, Moment, PolicyLimits, PolicyRun } from "../../policy.ts";
 import { findProtectedSeqs } from "../../protected-seqs.ts";
 import { isShrunk, ResultShrinker } from "../../shrink/result-shrinker.ts";
@@ -55,8 +53,6 @@ import {
 const TEXT_GROWTH_TOKENS = 40_000;
 /** The share of the room that text keeps at least when the limit forces some of it out. */
 const TEXT_SHARE = 0.45;
-const STALE = "older copies of files that were changed since";
-const MIN_STALE_TOKENS = 2_000;
 const SHORTENED = "shortened when it first appeared";
 /**
  * While the cache is hot, no window is rebuilt early before so many replies: a session that ends soon after would cost
@@ -68,9 +64,11 @@ const LOSS_REPLIES = 4;
 /** Share of a rebuilt window that stretches of files will take, as far as that is known before the rebuild. */
 const EXPECTED_FILES_SHARE = 0.4;
 /** The threshold does not cause an edit right after another one; the limit does. */
-const CALLS_BETWEEN_EDITS = 3;
+const CALLS_BETWEEN_EDITS = 6;
 /** A rebuild for the sake of the turn that begins comes at most this share of the room before the limit. */
-const MAX_TURN_SHARE = 0.25;
+const MAX_TURN_SHARE = 0.15;
+/** Most turns take less than this times the average. */
+const USUAL_TURN = 1.3;
 /** An early rebuild must free this share of the window. */
 const MIN_FREED_SHARE = 0.05;
 /**
@@ -226,15 +224,9 @@ export class LonghaulRun implements PolicyRun {
     const short = this.#window;
     this.#tokens = system + sumSlotTokens(short);
     const isForced = this.#tokens > this.#most || short.length > messages;
-    const rebuild = isForced ? "over the limit" : this.#findRebuildReason(moment);
-    const stale = rebuild === undefined ? this.#findStaleCopies(moment) : [];
-    const why = rebuild ?? (stale.length > 0 ? STALE : undefined);
-    if (rebuild !== undefined) this.#rebuild(isForced, moment.forcedTokens !== undefined);
-    else if (stale.length > 0) {
-      const slots = applyProposals(this.#window, stale, this.#tokensOf);
-      this.#editedSeq = this.#window.at(-1)?.seq ?? 0;
-      this.#settle(slots, findProtectedSeqs(slots, this.#pins));
-    } else if (!this.#calledIds) this.#settle(this.#window, new Set());
+    const why = isForced ? "over the limit" : this.#findRebuildReason(moment);
+    if (why !== undefined) this.#rebuild(isForced, moment.forcedTokens !== undefined);
+    else if (!this.#calledIds) this.#settle(this.#window, new Set());
     this.#unsent = this.#window.length;
     const isChanged = sent !== this.#window && sent.some((slot, index) => slot !== this.#window[index]);
     this.isTouchUp = isChanged && why === undefined && isSameList(short, this.#window);
@@ -258,7 +250,9 @@ export class LonghaulRun implements PolicyRun {
    * costs.
    */
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
-    if (isHot && this.#replies < MIN_EARLY_CALLS && this.#tokens <= this.#limits.tokens) return undefined;
+    const isNear = this.#tokens + this.#turnTokens > this.#most;
+    if (isHot && !isNear && this.#replies < MIN_EARLY_CALLS && this.#tokens <= this.#limits.tokens)
+      return undefined;
     this.#read();
     const hasThoughts = this.#hasThoughts;
     if (hasThoughts && !this.#isAtQuestion()) return undefined;
@@ -270,9 +264,8 @@ export class LonghaulRun implements PolicyRun {
     const newCalls = newSlots.filter(({ message }) => message.role === "assistant").length;
     const isApart = this.#editedSeq === 0 || newCalls >= CALLS_BETWEEN_EDITS;
     if (isWorth && isApart && this.#tokens > this.#limits.tokens) return "over the threshold";
-    if (isWorth && isApart && hasThoughts && this.#tokens + this.#turnTokens > this.#most)
-      return "the limit would be reached within this turn";
-    if (newCalls < minCalls) return undefined;
+    if (isWorth && isApart && isNear && hasThoughts) return "the limit would be reached within this turn";
+    if (newCalls < minCalls || !isApart) return undefined;
     const work = low - this.#limits.system - this.#texts.stayingTokens;
     if (!isHot) {
       const toolTokens = this.#tokens - low + work;
@@ -291,7 +284,8 @@ export class LonghaulRun implements PolicyRun {
       refetchCost: REBUILD_REFETCH_COST + this.#estimateLoss(low - this.#limits.system),
     });
     const expected = estimateRemainingCalls(this.#replies + 1);
-    if (expected < needed) return undefined;
+    // An edit has paid for itself before the next one.
+    if (expected < needed || (this.#editedSeq > 0 && newCalls < needed)) return undefined;
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
   }
 
@@ -311,10 +305,10 @@ export class LonghaulRun implements PolicyRun {
     );
   }
 
-  /** Tokens that a turn takes on average, at most the share by which a rebuild may come before the limit. */
+  /** Tokens that most turns stay below, at most the share by which a rebuild may come before the limit. */
   get #turnTokens(): number {
     const average = this.#totalTokens / Math.max(1, this.#turns);
-    return Math.min(average, (this.#most - this.#limits.system) * MAX_TURN_SHARE);
+    return Math.min(USUAL_TURN * average, (this.#most - this.#limits.system) * MAX_TURN_SHARE);
   }
 
   get #callTokens(): number {
@@ -332,36 +326,6 @@ export class LonghaulRun implements PolicyRun {
       this.#loss = { tokens, replies: this.#replies };
     }
     return this.#loss.tokens;
-  }
-
-  /**
-   * Copies of files that were changed and read again since, if taking them out pays: nobody needs them, so only the
-   * cache that has to be written again speaks for keeping them.
-   */
-  #findStaleCopies({ isHot, minCalls = 0 }: Moment): readonly Proposal[] {
-    if (this.#tokens - this.#limits.system < MIN_STALE_TOKENS) return [];
-    const newSlots = listNewSlots(this.#window, this.#editedSeq);
-    if (newSlots.filter(({ message }) => message.role === "assistant").length < minCalls) return [];
-    // A result that points to an earlier copy for its lines does not replace that copy.
-    const whole = this.#window.filter((slot) => !isShrunk(slot));
-    const context = { session: "", tokensOf: this.#tokensOf, pins: this.#pins };
-    const copies = stubDuplicateReads(whole, context);
-    if (copies.length === 0 || this.#hasThoughts) return [];
-    const kept = findProtectedSeqs(this.#window, this.#pins);
-    const seqOf = ({ edit }: Proposal) =>
-      edit.type === "replace" && "seq" in edit.target ? edit.target.seq : 0;
-    const stale = copies.filter((copy) => {
-      const seq = seqOf(copy);
-      return seq > this.#heldSeq && !this.#isHeldSeq(seq) && !kept.has(seq);
-    });
-    const removedTokens = stale.reduce((sum, { freedTokens }) => sum + freedTokens, 0);
-    if (removedTokens < Math.max(MIN_STALE_TOKENS, this.#tokens * MIN_FREED_SHARE)) return [];
-    const seqs = stale.map(seqOf);
-    const first = this.#window.findIndex(({ seq }) => seqs.includes(seq));
-    const after = sumSlotTokens(this.#window.slice(first, this.#unsent));
-    const survivingTokens = Math.max(0, after - removedTokens);
-    const needed = computeBreakEvenCalls({ removedTokens, survivingTokens, prices: this.#prices });
-    return !isHot || needed <= estimateRemainingCalls(this.#replies + 1) ? stale : [];
   }
 
   /**

@@ -14,8 +14,8 @@ const MIN_CALL_TOKENS = 200;
  * stay, and of the held ones. They are small enough that the next edit is as far away as without the undo, because an
  * undo must not make a window edit for good; later edits leave no more than others do.
  */
-const UNDONE_SHARES = { first: 0.38, later: 0.27 };
-const HELD_SHARES = { first: 0.3, later: 0.15 };
+const UNDONE_SHARES = { first: 0.33, later: 0.25 };
+const HELD_SHARES = { first: 0.26, later: 0.13 };
 /** Conditions of a rebuild while the cache is cold: tokens of tool calls in the window, and tokens that are new. */
 const COLD_TOKENS = 8_000;
 const MIN_NEW_TOKENS = 2_000;

@@ -46,6 +46,11 @@ export class ApiClient {
     return new ApiClient(url, (await response.json()) as JsonSchema);
   }
 
+  /** The same client of another gateway, which serves the same document. */
+  at({ url }: Pick<TestGateway, "url">): ApiClient {
+    return new ApiClient(url, this.#document);
+  }
+
   get operations(): readonly string[] {
     const paths = this.#document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
     return Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));

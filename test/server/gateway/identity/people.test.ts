@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { buildPersonId } from "../../../../src/model/session-owner.ts";
+import { buildPersonId } from "../../../../src/model/session-key.ts";
 import { TestAgent } from "../../../support/agent.ts";
 import { testFolder } from "../../../support/folder.ts";
 import { ask, startGateway, type TestGateway, threadsOf } from "../../../support/gateway.ts";

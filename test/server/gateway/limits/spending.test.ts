@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { turns } from "../../../support/eventually.ts";
 import { ask, quiet, startGateway } from "../../../support/gateway.ts";
 import { proofTest } from "../../../support/proof.ts";
 import { type Answering, type Heard, startUpstream } from "../../../support/upstream.ts";
@@ -112,10 +112,13 @@ describe("limits sent by a client", () => {
   );
 
   test("a refused request with a negative limit leaves nothing reserved, whatever settles meanwhile", async () => {
+    const asked = Promise.withResolvers<void>();
+    const settled = Promise.withResolvers<void>();
     const { send, team } = await openBooks(async (heard, response) => {
       if (!heard.body.includes("hold"))
         return reply({ usage: { input_tokens: 400, output_tokens: 100 } })(heard, response);
-      await sleep(200);
+      asked.resolve();
+      await settled.promise;
       response.writeHead(400, { "content-type": "application/json" }).end('{"error":{"message":"no"}}');
     });
     const held = send("/v1/messages", {
@@ -123,8 +126,9 @@ describe("limits sent by a client", () => {
       max_tokens: -1e12,
       messages: [{ role: "user", content: "hold" }],
     });
-    await sleep(50);
+    await asked.promise;
     expect((await send("/v1/messages", anthropic)).status).toBe(200);
+    settled.resolve();
     expect((await held).status).toBe(400);
     await expect
       .poll(async () => (await team.budgets("alice"))[0])
@@ -136,13 +140,16 @@ describe("output without a usage report", () => {
   test("the provider's usage report counts even if the client left before it came", async () => {
     const { cost } = await openBooks(async (_, response) => {
       writeMessages(response);
-      await sleep(300);
+      await left.promise;
       endMessages(response, 10_000);
     });
+    const left = Promise.withResolvers<void>();
     let got = "";
     const { counted } = await cost("/v1/messages", { ...anthropic, stream: true }, (bytes, leave) => {
       got += bytes.toString();
-      if (got.includes("content_block_stop")) leave();
+      if (!got.includes("content_block_stop")) return;
+      leave();
+      left.resolve();
     });
     expect(counted).toBe(10_010);
   });
@@ -179,7 +186,9 @@ describe("output without a usage report", () => {
       const isChat = heard.url.endsWith("/completions");
       if (isChat) writeChat(response);
       else writeMessages(response);
-      await sleep(20);
+      // A connection that breaks at once may take bytes with it that were written before.
+      await new Promise((resolve) => response.write(": written\n\n", resolve));
+      await turns();
       if (how === "cut") response.destroy();
       else if (isChat) response.end(chunk({ error: { message: "Overloaded", type: "server_error" } }));
       else response.end(named("error", { error: { type: "overloaded_error", message: "Overloaded" } }));

@@ -145,3 +145,34 @@ describe("an edited window over anthropic", () => {
     expect(findNewViolations("anthropic", elements, after)).toEqual([]);
   });
 });
+
+describe("a note between a result and the next call", () => {
+  const call = (id: string) => ({
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id, type: "function", function: { name: "read", arguments: "{}" } }],
+  });
+  const result = (id: string) => ({ role: "tool", tool_call_id: id, content: `lines of ${id}` });
+  const elements = [{ role: "user", content: "Fix it." }, call("a"), result("a"), call("b"), result("b")];
+  const note = { role: "user", content: "[2 messages left out]" };
+
+  test("a note stands in the result, so that it does not end the turn", () => {
+    const said = saidOf("openai-chat", elements);
+    const pieces = [
+      { from: 0, to: 3 },
+      { elements: [note], isNote: true as const },
+      { from: 3, to: 5 },
+    ];
+    expect(listPieceElements(said.cut, alternatePieces("openai-chat", said, pieces))).toEqual(
+      elements.with(2, { ...result("a"), content: "lines of a\n\n[2 messages left out]" }),
+    );
+  });
+
+  test("a message of a person that only the log has stays a message of its own", () => {
+    const said = saidOf("openai-chat", elements);
+    const pieces = [{ from: 0, to: 3 }, { elements: [note] }, { from: 3, to: 5 }];
+    expect(listPieceElements(said.cut, alternatePieces("openai-chat", said, pieces))).toEqual(
+      elements.toSpliced(3, 0, note),
+    );
+  });
+});

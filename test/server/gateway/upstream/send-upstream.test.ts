@@ -3,6 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { readUpstreamBody } from "../../../../src/server/gateway/upstream/send-upstream.ts";
 import { toUpstreamFault } from "../../../../src/server/gateway/upstream/upstream-error.ts";
+import { turns } from "../../../support/eventually.ts";
 import { limits, reasonOf, sender } from "./sender.ts";
 import { serve, serveTcp } from "./server.ts";
 
@@ -170,7 +171,8 @@ describe("sendUpstream", () => {
       });
       const { body } = await sender(url)({ signal: controller.signal });
       const read = readUpstreamBody(body, 10_000);
-      setTimeout(() => controller.abort(), 20);
+      await turns();
+      controller.abort();
       await expect(read).rejects.toMatchObject({ reason: "aborted" });
       await closed.promise;
     });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { aiSdkProvider } from "../../../../src/wire/provider/ai-sdk/index.ts";
+import { turns } from "../../../support/eventually.ts";
 import { proofCases, sizedTest } from "../../../support/proof.ts";
 import { wireApis, wireOptions } from "../../../support/wire-models.ts";
 import { startWireServer, type WireServer } from "../../../support/wire-server/wire-server.ts";
@@ -83,7 +84,8 @@ describe("a call that is aborted", () => {
       const call = provider.generate({ prompt: "hello", signal: controller.signal });
       const outcome = expect(call).rejects.toMatchObject({ code: "ABORTED" });
       const request = await server.received(1);
-      setTimeout(() => controller.abort(), 50);
+      await turns();
+      controller.abort();
       await outcome;
       expect(await request.closed).toBe(false);
     },
