@@ -75,6 +75,11 @@ describe("a client with thinking, before a provider that binds it to its convers
     await prove([kind], Number(process.env.LONGHAUL_LIVES ?? proofRounds(12)));
   });
 
+  for (const kind of BREAKING)
+    proofTest.fails(`no request is refused in random conversations with ${kind}`, async () => {
+      await prove([kind], 1);
+    });
+
   proofTest("no request is refused in random conversations whose gateway is killed", async () => {
     await prove(["restart", "undo"], proofRounds(6), { isServed: true });
   });
