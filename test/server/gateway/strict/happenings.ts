@@ -19,7 +19,7 @@ interface Listed {
   readonly kind: string;
 }
 
-/** What each kind does to a life. */
+/** The effect of each kind on a life. */
 export const HAPPENINGS = {
   /** The agent works on. */
   async work(life: Life, number: number) {

@@ -29,7 +29,7 @@ export interface LifeOptions {
 
 type Block = Record<string, unknown>;
 
-/** What the provider does next. */
+/** The provider's part from now on. */
 interface Script {
   /** True if its next reply calls a tool of the gateway. */
   recalls: boolean;
@@ -49,7 +49,7 @@ export interface Branch {
   readonly name: string;
   readonly agent: TestAgent;
   turn: number;
-  /** True if the client or a person has changed what was sent, so that the next request may begin otherwise. */
+  /** True if the client or a person has changed earlier messages, so that the next request may begin otherwise. */
   isChanged: boolean;
   /** The parts of its last request in order: head, then each message. */
   sent: readonly string[];
@@ -59,19 +59,19 @@ export interface Branch {
   edits: number;
 }
 
-/** What a life did, for reports. */
+/** Figures of a life, for reports. */
 export interface Account {
   readonly requests: number;
   /** Requests that began otherwise than the one before them. */
   readonly seams: number;
-  /** Thinking in all requests, and what a client without a gateway would have sent. */
+  /** Thinking that the client held at all requests, and the part that reached the model. */
   readonly sent: number;
   readonly kept: number;
 }
 
 /**
  * Conversations of a client with thinking, through gateways over one store, to a provider that binds thinking. Every
- * request is checked as it arrives; what is wrong with it ends the life with an error that names the rule.
+ * request is checked as it arrives; a broken rule ends the life with an error that names it.
  */
 export class Life {
   readonly #upstream: StrictUpstream;
@@ -302,7 +302,7 @@ function thinkingIn(elements: readonly WireObject[]): readonly string[] {
   );
 }
 
-/** The messages without thinking, as a careful client sends them after it has changed what came before. */
+/** The messages without thinking, as a careful client sends them after it has changed earlier ones. */
 export function stripped(elements: readonly WireObject[]): WireObject[] {
   return elements.map((element) =>
     Array.isArray(element.content)

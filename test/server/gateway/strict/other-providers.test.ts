@@ -98,7 +98,7 @@ function endsWithPerson({ json }: Heard): boolean {
   return JSON.stringify(elements.findLast(isWords)).includes("Request");
 }
 
-/** What is wrong with a session, by count. */
+/** The faults of a session, by count. */
 function countFaults({ upstream, statuses }: Session, { api }: Case) {
   const rest = upstream.heard.slice(SPECIAL_AT);
   const keepsSpecial = ({ json }: Heard) =>
