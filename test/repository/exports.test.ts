@@ -177,6 +177,7 @@ const FOR_TESTS = [
   "window/replay/refetch-estimate.ts REFETCH_TABLE",
   "window/replay/refetch-estimate.ts RefetchTable",
   "window/replay/refetch-estimate.ts findRefetchChance",
+  "window/shrink/output-lines.ts readLineNumber",
   "window/shrink/shrink-output.ts stripTerminalCodes",
   "window/tokens/calibration.ts Calibration",
   "window/tokens/estimate-text.ts TEXT_FEATURES",

@@ -18,7 +18,7 @@ interface Question {
   readonly filters: readonly ShrinkFilter[];
 }
 
-/** What one filter saves and loses; all but the counts are shares. */
+/** Savings and losses of one filter; all but the counts are shares. */
 export interface Judgement {
   readonly name: string;
   readonly saved: number;
@@ -30,7 +30,7 @@ export interface Judgement {
   /** The same call, or a read of the same lines, within ten replies in the recording, where the agent saw all. */
   readonly againShort: number;
   readonly againWhole: number;
-  /** What is saved, less the whole size of each result that lacked something. */
+  /** The share saved, less the whole size of each result that lacked something. */
   readonly net: number;
   readonly slowest: number;
 }
@@ -38,7 +38,7 @@ export interface Judgement {
 const REPLIES = 10;
 /** Shorter lines and names stand anywhere. */
 const MIN_CHARACTERS = 8;
-const LEAST_REQUESTS = 20;
+const MIN_REQUESTS = 20;
 
 /** Judges every filter alone, then all together. */
 export const judgeFilters: ChildTask<Question, readonly Judgement[]> = async function judgeFilters(question) {
@@ -46,7 +46,7 @@ export const judgeFilters: ChildTask<Question, readonly Judgement[]> = async fun
     ...question.filters.map((name) => ({ name: name as string, judge: new Judge([name]) })),
     { name: "all", judge: new Judge(question.filters) },
   ];
-  const sessions = { least: LEAST_REQUESTS, every: question.every };
+  const sessions = { least: MIN_REQUESTS, every: question.every };
   for await (const conversation of realConversations(question.data, sessions))
     for (const { judge } of cases) judge.read(conversation);
   return cases.map(({ name, judge }) => ({ name, ...judge.sum() }));

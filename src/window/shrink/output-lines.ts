@@ -11,7 +11,7 @@ const ARROW = "→".charCodeAt(0);
 const TIMES =
   /\b(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?Z?\b|\b\d+(?:\.\d+)? ?(?:ms|µs|ns|s|m\d+(?:\.\d+)?s|seconds?)\b/g;
 
-/** What stands before a line: the number of the line in its file and the mark after it. */
+/** The number of a line in its file, as a tool puts it before the line, and the mark after it. */
 interface LineNumber {
   readonly number: number;
   /** Index of the mark between the number and the text of the line. */
@@ -29,7 +29,7 @@ export class OutputLines {
   /** The number of each line, 0 where there is none; undefined if no line has one. */
   readonly numbers: readonly number[] | undefined;
 
-  /** `isRun` is true for what a program has printed: when and how long it ran does not tell its lines apart. */
+  /** `isRun` is true for the report of a program: times and durations do not tell its lines apart. */
   constructor(lines: readonly string[], isRun = false) {
     this.lines = lines;
     let numbers: number[] | undefined;

@@ -10,7 +10,7 @@ export interface Pointer {
   readonly to: number;
   /** True if `from` and `to` are numbers that stand before the lines. */
   readonly isNumbered: boolean;
-  /** Citation of the entry that shows them, and what shows them there: "result 1" is its first result, "call 2" its second call. */
+  /** Citation of the entry that shows them, and the part of it: "result 1" is its first result, "call 2" its second call. */
   readonly cite: string;
   readonly part: string;
   /** The first of the lines there, as they are shown. */
@@ -66,7 +66,7 @@ export function parsePointer(line: string): Pointer | undefined {
 
 const WAY = "; whole: expand ";
 
-/** The line that stands for what is left out for another reason, and which the entry `cite` still holds. */
+/** The line that stands for content left out for another reason, which the entry `cite` still holds. */
 export function formatLeftOut(what: string, why: string, cite: string): string {
   return `[${what} left out: ${why}${WAY}${cite}]`;
 }

@@ -24,13 +24,13 @@ const FAILURE = /\bFAIL(?:ED|URE)?\b|--- FAIL|\bpanic\b|[✗✘×]/;
 const NAME = /--- FAIL: (\S+)/g;
 /** Lines that report a failure, an error or a warning, or name the place of one in a file. */
 const FAILING =
-  /fail|error|warn|panic|fatal|exception|traceback|\bERR\b|[✗✘×❌]|^\s*(?:at |-->|not ok\b)|^\S*[\w)]\.?\w*[:(]\d+[:,)]/i;
+  /fail|error|warn|panic|fatal|exception|traceback|\bERR\b|[✗✘×❌]|^\s*(?:at |-->|not ok\b)|(?:^|\s)\S{0,200}?\.\w{1,8}[:(]\d+[:,)]/i;
 
-/** Programs whose output is what they were asked to show; other programs report what they did. */
+/** Programs that show content on request; other programs report their work. */
 const SHOWING =
   /^(?:(?:cat|bat|less|more|head|tail|sed|awk|cut|nl|jq|yq|grep|egrep|rg|ag|ack|find|fd|ls|tree|wc|sort|uniq|column|echo|printf|cd|gh|curl|wget|diff|env|which|pwd|stat|file|type)\b|git\s+(?:-\S+\s+\S+\s+)*(?:diff|show|log|status|blame|grep|ls-files|branch)\b)/;
 
-/** True for a command that runs a program for what it does, such as tests, a build or a linter. */
+/** True for a command that runs a program for its work, such as tests, a build or a linter. */
 export function isRunningCommand(command: string): boolean {
   return command.split(/&&|\|\||[;|\n]/).some((step) => {
     const words = step.trim();

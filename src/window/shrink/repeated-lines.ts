@@ -11,7 +11,7 @@ const MIN_SAVED_CHARACTERS = 80;
 const MIN_REREAD_CHARACTERS = 60;
 
 /** The output in which repeated lines are sought. */
-export interface RepeatingOutput {
+interface RepeatingOutput {
   readonly output: OutputLines;
   /** Number of lines of the result before this output. */
   readonly offset: number;

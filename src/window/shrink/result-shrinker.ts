@@ -96,7 +96,7 @@ export class ResultShrinker {
   #calls = new Map<string, ToolCallPart>();
   /** Calls that a program of the provider made: it needs every byte of their results, and the model sees none. */
   #programCalls = new Set<string>();
-  /** Calls, by what they ask for, of whose results something is left out: who asks again gets the whole. */
+  /** Calls, by name and input, with incomplete results: the same call made again gets the whole. */
   #cutCalls = new Set<string>();
   /** The question whose literals were read last: a turn has many results and one question. */
   #asked: { readonly message: Message; readonly literals: AskedLiterals } | undefined;
@@ -181,7 +181,7 @@ export class ResultShrinker {
   }
 
   #shrinkResult(part: ToolResultPart, slot: Slot, literals: AskedLiterals): ToolResultPart {
-    // An error stays as it came.
+    // An error is never shortened.
     if (this.#programCalls.has(part.callId) || part.isError) return part;
     const call = this.#calls.get(part.callId);
     const input = call && literals.subjects.length > 0 ? renderInput(call.input) : "";
@@ -323,7 +323,7 @@ function listWrittenLines(call: ToolCallPart): readonly string[] {
   return change && others.length === 0 ? change.after.split("\n") : [];
 }
 
-/** What a call asks for. */
+/** Name and input of a call. */
 function keyOf({ name, input }: ToolCallPart): string {
   return `${name} ${JSON.stringify(input)}`;
 }
@@ -332,7 +332,7 @@ function isCut(content: ToolResultPart["output"][number]): boolean {
   return content.type === "text" && hasLeftOut(content.text);
 }
 
-/** True for a call that runs a program for what it does. */
+/** True for a call that runs a program for its work. */
 function isRun(call: ToolCallPart | undefined): boolean {
   const run = call && findTouches(call).find(({ kind }) => kind === "run");
   return run !== undefined && isRunningCommand(run.command ?? "");

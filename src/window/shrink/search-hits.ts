@@ -6,16 +6,15 @@ const HIT = /^((?:[A-Za-z]:)?[^\s:]{3,300}?):\d+:/;
 /** A line around one: the same with dashes, which may also stand in the path. */
 const NEIGHBOR = /-\d+-/g;
 const MAX_NEIGHBOR_PATH = 310;
-/** The same in a search of one file, which names no path. */
-const PLAIN_HIT = /^\d+:/;
-const PLAIN_NEIGHBOR = /^\d+-/;
 /** Line between two places of a file. */
 const BREAK = "--";
-/** Characters of lines around hits that a search shows; further hits stand alone. */
-const MAX_NEIGHBORS = 1_000;
+/** A search with fewer hits was made for the lines around them. */
+const MIN_HITS = 4;
+/** Characters of lines around hits that a search with more hits shows; further hits stand alone. */
+const MAX_NEIGHBORS = 600;
 const MIN_LEFT_OUT = 600;
 
-/** What a search has found: each line by its path, empty in a search of one file, and whether it is a hit. */
+/** A line that a search has found, with its path; a break has none. */
 interface SearchLine {
   readonly path: string;
   readonly kind: "hit" | "neighbor" | "break";
@@ -84,6 +83,7 @@ function findFarNeighbors(
   found: readonly (SearchLine | undefined)[],
 ): ReadonlySet<number> {
   const left = new Set<number>();
+  if (found.filter((line) => line?.kind === "hit").length < MIN_HITS) return left;
   let shown = 0;
   let saved = 0;
   for (const [index, line] of found.entries()) {
@@ -108,7 +108,7 @@ function readSearch(
     const name = getBaseName(path);
     names.set(name, [...(names.get(name) ?? []), path]);
   }
-  if (names.size === 0) return readPlainSearch(lines, isFree);
+  if (names.size === 0) return [];
   let last: string | undefined;
   return lines.map((line, index): SearchLine | undefined => {
     const hit = hits[index];
@@ -118,23 +118,6 @@ function readSearch(
     if (last === undefined || !line.startsWith(`${last}-`)) last = findNeighborPath(line, names);
     return last === undefined ? undefined : { path: last, kind: "neighbor" };
   });
-}
-
-/** A search of one file with lines around hits. */
-function readPlainSearch(
-  lines: readonly string[],
-  isFree: (index: number) => boolean,
-): readonly (SearchLine | undefined)[] {
-  const found = lines.map((line, index): SearchLine | undefined => {
-    if (!isFree(index)) return undefined;
-    if (PLAIN_HIT.test(line)) return { path: "", kind: "hit" };
-    if (PLAIN_NEIGHBOR.test(line)) return { path: "", kind: "neighbor" };
-    return line === BREAK ? { path: "", kind: "break" } : undefined;
-  });
-  // Lines of data may look like this; the output of a search has no others.
-  return found.every((line, index) => line !== undefined || !isFree(index) || lines[index] === "")
-    ? found
-    : [];
 }
 
 /** The path of a line around a hit; the tool may write it in full there and relative before the hit. */

@@ -77,7 +77,7 @@ export function shrinkLines(lines: readonly string[], facts: OutputFacts): reado
   const output = { output: new OutputLines(lines, isRun), offset, isOneText };
   const named = lines.map((line) => isAsked || isNamed(line));
   const isHeld = (index: number) => named[index] === true;
-  // What the newest question asks for may point at what the agent has read since.
+  // Content that the newest question asks for may point at results since the question.
   if (named.includes(true))
     run(
       "repeats",

@@ -33,7 +33,7 @@ const linesOf = ({ output }: ToolResultPart) =>
 
 const NUMBER = /^ *(\d+)(?=→)/;
 
-/** The text that a pointer names in an entry: a result of it, or what a call of it writes. */
+/** The text that a pointer names in an entry: a result of it, or the text that a call of it writes. */
 function findPart({ message }: Slot, part: string): readonly string[] {
   const [kind, at] = part.split(" ");
   const parts = message.parts.filter(({ type }) => type === (kind === "call" ? "tool-call" : "tool-result"));
@@ -204,7 +204,7 @@ describe("a result that repeats an earlier result", () => {
     expect(textOf(asked)).toContain("[Lines 1-12 left out");
   });
 
-  test("an error stays as it came, and so does every failing line of a run", () => {
+  test("an error stays whole, and so does every failing line of a run", () => {
     const [call, answer] = read("2", CODE) as [Message, Message];
     const parts = answer.parts.map((part) =>
       part.type === "tool-result" ? { ...part, isError: true } : part,
