@@ -62,7 +62,7 @@ export function isRight({ turns }: Trial): boolean {
   return turns.length > 0 && turns.every((turn) => turn.isRight);
 }
 
-/** Requests that the upstream refused because what stood before their reasoning had changed. */
+/** Requests that the upstream refused because the messages before their reasoning had changed. */
 function countRefusedReasoning({ seen }: Trial): number {
   return seen.filter(({ fault }) => fault === "reasoning").length;
 }

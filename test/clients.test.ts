@@ -303,3 +303,24 @@ describe("the comparison", () => {
     ]);
   });
 });
+
+describe("the thinking of the scripted upstream", () => {
+  test("the scripted upstream thinks where it is asked to, and refuses thought behind a change", async () => {
+    const { url, requests } = await upstream();
+    const messages: unknown[] = [prompt];
+    const body = { model: "claude-opus-5-5", thinking: { type: "adaptive" }, messages, tools: [reader] };
+    const { content } = JSON.parse((await ask(url, "/v1/messages", body)).text);
+    expect(content[0]).toMatchObject({ type: "thinking", signature: expect.any(String) });
+    messages.push({ role: "assistant", content }, given(content.at(-1).id, "nothing"));
+    const changed = { ...body, system: "Be bold." };
+    for (const path of ["/v1/messages/count_tokens", "/v1/messages"]) {
+      const refused = await ask(url, path, changed);
+      expect([refused.status, refused.text]).toEqual([
+        400,
+        expect.stringContaining("bound to a different conversation"),
+      ]);
+    }
+    expect((await ask(url, "/v1/messages", body)).status).toBe(200);
+    expect(requests.map(({ fault }) => fault)).toEqual([undefined, "reasoning", "reasoning", undefined]);
+  });
+});

@@ -23,7 +23,7 @@ const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses, google
 /** A fault that can be scripted for one request of the conversation. */
 export type ScriptedFault = "overflow" | "rate-limit" | "cut" | "stall";
 
-/** A fault of one request; reasoning is refused where what stood before it has changed. */
+/** A fault of one request; reasoning is refused where a message before it has changed. */
 export type Fault = ScriptedFault | "reasoning";
 
 /** Behavior of the upstream. */

@@ -35,6 +35,7 @@ function markTests(api: ProofTest, meta: TaskMeta): ProofTest {
   const lists = {
     each: (cases: readonly unknown[]) => mark(api.each(cases)),
     for: (cases: readonly unknown[]) => mark(api.for(cases)),
+    fails: mark(api.fails),
   };
   return Object.assign(mark(api), lists) as unknown as ProofTest;
 }

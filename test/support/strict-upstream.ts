@@ -23,15 +23,15 @@ const MAX_CACHED = 8;
 /** Options of a strict upstream. */
 export interface StrictOptions {
   readonly account?: Account;
-  /** Tokens that a request may have, four bytes each; unlimited by default. */
-  readonly window?: number;
+  /** Tokens that a request may have at that time, four bytes each; unlimited by default. */
+  readonly window?: () => number;
   /** The reply to an accepted request; `index` counts these. */
   readonly reply: (heard: Heard, index: number) => Reply;
 }
 
 /** Starts a strict provider for one test. */
 export async function startStrictUpstream(options: StrictOptions): Promise<StrictUpstream> {
-  const { account, window = Number.POSITIVE_INFINITY, reply } = options;
+  const { account, window = () => Number.POSITIVE_INFINITY, reply } = options;
   const provider = new StrictProvider(account);
   const judged: Judged[] = [];
   /** Bodies of the newest requests, whose prefixes are cached. */
@@ -49,8 +49,8 @@ export async function startStrictUpstream(options: StrictOptions): Promise<Stric
     } else if (isCount) {
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ input_tokens: tokens, totalTokens: tokens }));
-    } else if (tokens > window) {
-      const body = overflowBody(wireApi(heard.url).name, tokens, window);
+    } else if (tokens > window()) {
+      const body = overflowBody(wireApi(heard.url).name, tokens, window());
       behave(heard, response, { type: "error", kind: "overflow", status: 400, body });
     } else {
       const same = Math.max(0, ...cached.map((body) => countSameBytes(body, heard.body)));

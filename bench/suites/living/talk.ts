@@ -32,7 +32,7 @@ export interface Told {
 
 /**
  * A client that talks through a gateway in its own process to a scripted provider. The provider thinks before each reply
- * and binds its thinking to what stood before it; the client sends it back as it came.
+ * and binds its thinking to everything before it; the client sends it back unchanged.
  */
 export interface Talk {
   /** Sends a conversation; `person` names its owner. */

@@ -8,7 +8,7 @@ import {
   type Refusal,
 } from "./judgement.ts";
 
-/** What OpenAI keeps in the encrypted content of a reasoning item. */
+/** The content that OpenAI encrypts in a reasoning item. */
 export interface BoundReasoning {
   /** Id of the item. */
   readonly id: string;

@@ -209,7 +209,7 @@ describe("thinking that is bound to its conversation", () => {
     }));
     const { alive, transformations } = client.ask().judge();
     expect([alive.length, transformations]).toEqual([1, dropped]);
-    // Thinking that is produced now is bound to what the model has seen.
+    // Thinking that is produced now is bound to the blocks that the model has seen.
     client.body.messages.pop();
     const { alive: later, lost } = client.go().ask().judge();
     expect([later.length, lost.length]).toEqual([2, 2]);

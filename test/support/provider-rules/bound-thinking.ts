@@ -9,17 +9,17 @@ import {
   withoutMarkers,
 } from "./judgement.ts";
 
-/** What Anthropic records in the signature of a thinking block, or of a compaction block. */
+/** The facts that the signature of a thinking block, or of a compaction block, records. */
 export interface BoundBlock {
   readonly model: string;
-  /** Digest of everything before the block, or of what a compaction block stands for. */
+  /** Digest of everything before the block, or of the messages that a compaction block stands for. */
   readonly prefix: string;
   /** Signature of the thinking block before it; empty if there was none. */
   readonly before: string;
   readonly text: string;
 }
 
-/** What a provider has produced, by signature. */
+/** Blocks that a provider has produced, by signature. */
 export type BoundBlocks = ReadonlyMap<string, BoundBlock>;
 
 /** An account and a platform decide together whether a changed prefix is an error. */
@@ -109,7 +109,7 @@ interface PlacedThinking {
   readonly prefix: string;
 }
 
-/** The thinking blocks of a request, each with the digest of what stands before it. */
+/** The thinking blocks of a request, each with the digest of everything before it. */
 function thinkingIn(body: Fields, produced: BoundBlocks): readonly PlacedThinking[] {
   const found: PlacedThinking[] = [];
   walk(body, produced, (placed) => found.push(placed));
@@ -172,7 +172,7 @@ function reasonOfLoss(
   if (!was || was.text !== textOf(block)) return "invalid_signature";
   if (!canRead(model, was.model)) return "model_binding_mismatch";
   if (!bindsThinking(was.model) || !bindsThinking(model)) return undefined;
-  // Thinking at the start may be left out; what remains has to be a chain.
+  // Thinking at the start may be left out; the rest has to be a chain.
   const isChained = before === "" || was.before === before;
   return was.prefix === prefix && isChained ? undefined : "prefix_binding_mismatch";
 }

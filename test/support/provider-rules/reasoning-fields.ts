@@ -56,7 +56,7 @@ function reasoningOf(message: Fields, dialect: Dialect): string | undefined {
   return content === undefined || content === null ? undefined : String(content);
 }
 
-/** A reply by what a client cannot change without breaking it: the ids of its calls, else its words. */
+/** A name for a reply that no client changes without breaking it: the ids of its calls, else its words. */
 function ownerOf({ tool_calls: calls, content }: Fields): string {
   const ids = fieldsIn(calls).map(({ id }) => String(id));
   return ids.length > 0 ? ids.join() : `words: ${JSON.stringify(content)}`;

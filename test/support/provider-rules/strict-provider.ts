@@ -55,7 +55,7 @@ export class StrictProvider {
   #items: BoundItems = new Map();
   #parts: SignedParts = new Map();
   #fields: KeptFields = new Map();
-  /** All items of a stored response and of what came before it, by response id. */
+  /** All items of a stored response and of the conversation before it, by response id. */
   readonly #stored = new Map<string, readonly Fields[]>();
   #replies = 0;
 
@@ -63,7 +63,7 @@ export class StrictProvider {
     this.#account = account;
   }
 
-  /** What the provider makes of a request; a refusal is its answer. Counting tokens has the same rules. */
+  /** Judges a request; a refusal is the provider's answer. Counting tokens has the same rules. */
   judge(request: ModelRequest): Judgement {
     const api = apiOf(request.path);
     if (!api) return NOTHING;

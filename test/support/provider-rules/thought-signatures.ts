@@ -1,6 +1,6 @@
 import { type Fields, fieldsIn, type Judgement, type ModelRequest, type Refusal } from "./judgement.ts";
 
-/** What Google put a signature on: a call, or words. */
+/** A part with a signature of Google's: a call, or words. */
 export interface SignedPart {
   /** The call's name and arguments; undefined for words. */
   readonly call?: string;

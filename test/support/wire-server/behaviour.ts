@@ -24,9 +24,9 @@ export interface Reply {
   readonly reasoning?: string;
   /** The opaque string that seals the reasoning: a signature or encrypted content, whatever the API has. */
   readonly seal?: string;
-  /** A summary that takes the place of what came before it, in Anthropic's format. */
+  /** A summary that takes the place of the messages before it, in Anthropic's format. */
   readonly compaction?: { readonly content: string; readonly signature?: string };
-  /** What the provider changed in the input, in Anthropic's format. */
+  /** Changes that the provider made in the input, in Anthropic's format. */
   readonly inputTransformations?: readonly object[];
   readonly toolCalls?: readonly WireToolCall[];
   readonly usage?: WireUsage;

@@ -19,11 +19,21 @@ interface Listed {
   readonly kind: string;
 }
 
-/** What each kind does to a life. */
+/** The effect of each kind on a life. */
 export const HAPPENINGS = {
   /** The agent works on. */
   async work(life: Life, number: number) {
     for (let step = 0; step < 2 + (number % 9); step++) await life.step(1_500 + 1_000 * (number % 7));
+  },
+  /** Two outputs come that fill a good part of the window. */
+  async large(life: Life, number: number) {
+    await life.step(9_000 + 4_000 * (number % 4));
+    await life.step(9_000 + 4_000 * (number % 4));
+  },
+  /** The provider refuses requests that its catalogue allows. */
+  async narrow(life: Life) {
+    life.narrow();
+    await life.step(6_000);
   },
   /** A person asks about something long ago. */
   async question(life: Life, number: number) {

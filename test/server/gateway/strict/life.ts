@@ -29,6 +29,14 @@ export interface LifeOptions {
 
 type Block = Record<string, unknown>;
 
+/** The provider's part from now on. */
+interface Script {
+  /** True if its next reply calls a tool of the gateway. */
+  recalls: boolean;
+  /** Tokens of a request that it accepts. */
+  window: number;
+}
+
 /** A gateway at which a life goes on, in this process or in its own. */
 interface Place {
   readonly url: string;
@@ -41,7 +49,7 @@ export interface Branch {
   readonly name: string;
   readonly agent: TestAgent;
   turn: number;
-  /** True if the client or a person has changed what was sent, so that the next request may begin otherwise. */
+  /** True if the client or a person has changed earlier messages, so that the next request may begin otherwise. */
   isChanged: boolean;
   /** The parts of its last request in order: head, then each message. */
   sent: readonly string[];
@@ -51,25 +59,25 @@ export interface Branch {
   edits: number;
 }
 
-/** What a life did, for reports. */
+/** Figures of a life, for reports. */
 export interface Account {
   readonly requests: number;
   /** Requests that began otherwise than the one before them. */
   readonly seams: number;
-  /** Thinking in all requests, and what a client without a gateway would have sent. */
+  /** Thinking that the client held at all requests, and the part that reached the model. */
   readonly sent: number;
   readonly kept: number;
 }
 
 /**
  * Conversations of a client with thinking, through gateways over one store, to a provider that binds thinking. Every
- * request is checked as it arrives; what is wrong with it ends the life with an error that names the rule.
+ * request is checked as it arrives; a broken rule ends the life with an error that names it.
  */
 export class Life {
   readonly #upstream: StrictUpstream;
   readonly #options: LifeOptions;
   readonly #store = testFolder();
-  readonly #script: { recalls: boolean };
+  readonly #script: Script;
   #places: Place[] = [];
   #at = 0;
   readonly branches: Branch[] = [];
@@ -79,16 +87,16 @@ export class Life {
   #sent = 0;
   #kept = 0;
 
-  private constructor(options: LifeOptions, upstream: StrictUpstream, script: { recalls: boolean }) {
+  private constructor(options: LifeOptions, upstream: StrictUpstream, script: Script) {
     this.#options = options;
     this.#upstream = upstream;
     this.#script = script;
   }
 
   static async begin(options: LifeOptions): Promise<Life> {
-    const script = { recalls: false };
+    const script: Script = { recalls: false, window: options.window };
     const reply = (heard: Heard, index: number) => replyOf(heard, index, script);
-    const upstream = await startStrictUpstream({ window: options.window, reply });
+    const upstream = await startStrictUpstream({ window: () => script.window, reply });
     const life = new Life(options, upstream, script);
     await life.#open(0);
     life.addBranch("main");
@@ -155,6 +163,11 @@ export class Life {
   /** The model's next reply looks something up by itself, if the gateway offers it the tool. */
   recall(): void {
     this.#script.recalls = true;
+  }
+
+  /** The provider accepts less than its catalogue says from now on. */
+  narrow(): void {
+    this.#script.window = Math.floor(0.8 * this.#options.window);
   }
 
   async countTokens(): Promise<void> {
@@ -289,7 +302,7 @@ function thinkingIn(elements: readonly WireObject[]): readonly string[] {
   );
 }
 
-/** The messages without thinking, as a careful client sends them after it has changed what came before. */
+/** The messages without thinking, as a careful client sends them after it has changed earlier ones. */
 export function stripped(elements: readonly WireObject[]): WireObject[] {
   return elements.map((element) =>
     Array.isArray(element.content)
@@ -335,7 +348,7 @@ function around(text = "nothing", other = ""): string {
 }
 
 /** A reply with thinking: mostly calls, and at times words; the same number gives the same reply. */
-function replyOf({ json }: Heard, index: number, script: { recalls: boolean }): Reply {
+function replyOf({ json }: Heard, index: number, script: Script): Reply {
   const names = ((json.tools ?? []) as readonly Block[]).map(({ name }) => name);
   const reasoning = `Thought ${index}: ${output(index, 150)}`;
   if (script.recalls && names.includes(RECALL)) {
