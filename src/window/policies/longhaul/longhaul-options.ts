@@ -24,7 +24,7 @@ export interface LonghaulOptions {
 
 /** Default options. */
 export const LONGHAUL_OPTIONS: LonghaulOptions = {
-  low: 0.27,
+  low: 0.34,
   target: 28_000,
   tail: 0.14,
   work: 0.4,
