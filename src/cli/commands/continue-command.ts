@@ -108,7 +108,10 @@ export const continueCommand = defineCommand({
     if (options.json) await printTo(context.stdout, `${toSafeJson({ written, failed, isDryRun })}\n`);
     else {
       const lines = [
-        ...written.map(({ command }) => command),
+        ...written.flatMap(({ command, files, notes }) => [
+          command,
+          ...[...files, ...notes].map((line) => `  ${line}`),
+        ]),
         ...failed.map(({ session, reason }) => `not given back: ${session}: ${reason}`),
         `${formatQuantity(written.length, "conversation")} ${isDryRun ? "would be given back" : "given back"}.`,
       ];

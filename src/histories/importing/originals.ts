@@ -5,11 +5,11 @@ import { join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { type Json, LonghaulError, type Session } from "../../kernel/index.ts";
+import { isWithin } from "../../model/base/join-inside.ts";
 import { ORIGINAL_FORMAT } from "../../model/entry.ts";
 import { toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
-import { isWithin } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import { openFile } from "../reading/open-file.ts";
 
