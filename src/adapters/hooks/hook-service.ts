@@ -1,4 +1,3 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import {
   ConversationIndex,
   isNamedSession,
@@ -18,6 +17,7 @@ import {
 import type { Hit, Kernel, SessionId } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/caches.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
+import { readOutsideEnd } from "../../model/base/outside-file.ts";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
 import { sanitizeName, sanitizeText } from "../../recall/text/sanitize-text.ts";
 import { toObject } from "../../wire/fields.ts";
@@ -224,7 +224,7 @@ export class HookService {
     const messages = await readNewestMessages(this.#deps.kernel, session, HAND_BACK_MESSAGES);
     const summary =
       call.summary ??
-      (caller.prefixes || call.transcript === undefined ? "" : readLastSummary(call.transcript));
+      (caller.prefixes || call.transcript === undefined ? "" : await readLastSummary(call.transcript));
     const maxTokens = Math.floor(MAX_TOKENS["after-compaction"] - estimateText(HEAD) - FENCE_TOKENS);
     const { todos, files, commands, decisions } = chooseHandBack(messages, {
       summary,
@@ -366,9 +366,10 @@ function toConversation({ client, session, transcript, folder }: HookCall): stri
 const TAIL_BYTES = 512 * 1_024;
 
 /** The text of the newest summary in a transcript's end; empty if there is none or the file cannot be read. */
-function readLastSummary(path: string): string {
+async function readLastSummary(path: string): Promise<string> {
   try {
-    const lines = readTail(path).split("\n").toReversed();
+    const end = await readOutsideEnd(path, TAIL_BYTES);
+    const lines = end.toString("utf8").split("\n").toReversed();
     for (const line of lines) {
       if (!line.includes("isCompactSummary") && !line.includes('"compacted"')) continue;
       const record = toObject(JSON.parse(line));
@@ -381,16 +382,4 @@ function readLastSummary(path: string): string {
     // Without the summary, facts that it has may be given again.
   }
   return "";
-}
-
-function readTail(path: string): string {
-  const file = openSync(path, "r");
-  try {
-    const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString("utf8");
-  } finally {
-    closeSync(file);
-  }
 }

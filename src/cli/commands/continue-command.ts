@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   CONTINUED_AGENTS,
@@ -8,6 +8,7 @@ import {
   planContinuation,
 } from "../../histories/index.ts";
 import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
+import { readOutsideFile, readOutsideFileSync } from "../../model/base/outside-file.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -180,16 +181,24 @@ async function importAgain(
 }
 
 async function hasSameBytes({ path, pieces }: Continuation["files"][number]): Promise<boolean> {
-  if (!statSync(path).isFile()) return false;
   const chunks: Buffer[] = [];
   for await (const piece of pieces()) chunks.push(Buffer.from(piece));
-  return Buffer.concat(chunks).equals(readFileSync(path));
+  const bytes = Buffer.concat(chunks);
+  const there = await readOutsideFile(path, { maxBytes: bytes.length, allowsLink: true }).catch(
+    () => undefined,
+  );
+  return there !== undefined && bytes.equals(there);
 }
+
+/** A longer list of conversations is not one. */
+const MAX_LIST_BYTES = 64 * 1_024 * 1_024;
 
 /** Adds a conversation to its agent's list, whose other items stay. */
 function addToList({ path, item }: NonNullable<Continuation["list"]>): void {
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "[]";
-  const items: unknown = JSON.parse(text);
+  const text = existsSync(path)
+    ? readOutsideFileSync(path, { maxBytes: MAX_LIST_BYTES, allowsLink: true })
+    : "[]";
+  const items: unknown = JSON.parse(text.toString());
   if (!Array.isArray(items) || items.some((one) => one?.id === item.id)) return;
   mkdirSync(dirname(path), { recursive: true });
   writeAtomically(path, JSON.stringify([...items, item]), 0o600);

@@ -19,7 +19,7 @@ export async function joinInside(root: string, name: string): Promise<string> {
 }
 
 /** The pieces of a name from outside; throws PATH_REFUSED if any system reads one of them as more than a name. */
-export function splitName(name: string): readonly string[] {
+function splitName(name: string): readonly string[] {
   const pieces = name.split("/");
   for (const piece of pieces) {
     const reason = findFault(piece);
@@ -37,7 +37,7 @@ function findFault(piece: string): string | undefined {
   if (piece === "") return "a piece of it is empty";
   if (/^\.+$/.test(piece)) return "it has dots in place of a name";
   if (piece.includes("\\")) return "it has a backslash, which separates folders on Windows";
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are looked for.
   if (/[\u0000-\u001f\u007f]/.test(piece)) return "it has a control character";
   if (process.platform === "win32" ? piece.includes(":") : /^[A-Za-z]:/.test(piece))
     return "it has a colon, which names a drive or a stream on Windows";
@@ -46,7 +46,7 @@ function findFault(piece: string): string | undefined {
   return Buffer.byteLength(piece) > MAX_NAME_BYTES ? `it is longer than ${MAX_NAME_BYTES} bytes` : undefined;
 }
 
-/** The real path of what exists of a path, with the rest as it is. */
+/** The real path of the folders that exist, with the names below them as they are. */
 async function resolveExisting(path: string): Promise<string> {
   const absolute = resolve(path);
   try {
