@@ -6,7 +6,7 @@ const sources = readSources("src");
 /** Functions of node:fs that open a file: each waits for ever at a pipe and follows a link. */
 const OPENING = /\b(open|openSync|readFile|readFileSync|createReadStream|copyFile|copyFileSync|cp|cpSync)\b/;
 
-/** Files that open only what longhaul itself wrote, what the package holds, or what the system provides. */
+/** Files that open only files of longhaul itself, of its package, or of the system. */
 const OWN_FILES: Readonly<Record<string, string>> = {
   "src/model/base/outside-file.ts": "the module that opens files from outside",
   "src/adapters/hooks/given-texts.ts": "digests in the folder of the store",

@@ -17,6 +17,7 @@ import {
 import type { Hit, Kernel, SessionId } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/caches.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
+import { markStage } from "../../model/base/loop-stage.ts";
 import { readOutsideEnd } from "../../model/base/outside-file.ts";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
 import { sanitizeName, sanitizeText } from "../../recall/text/sanitize-text.ts";
@@ -92,6 +93,7 @@ export class HookService {
    * says that it arrived: an agent that has stopped waiting gets it another time.
    */
   async answer(call: HookCall, caller: HookCaller, deliver: Deliver): Promise<void> {
+    markStage(`hook ${call.event}`);
     if (call.event === "before-compaction" || call.event === "session-end") {
       // A path on another computer, or on this computer but named by a stranger, is not read.
       if (!caller.prefixes && call.transcript !== undefined && !(await this.#isLogged(call)))
