@@ -18,6 +18,7 @@ import {
   importSource,
   type SourceOptions,
 } from "./importing/import-source.ts";
+import { SourceTrust } from "./importing/source-trust.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./importing/tally.ts";
 import { Input } from "./reading/input.ts";
 import type { ProblemItem } from "./reading/item.ts";
@@ -64,15 +65,16 @@ export async function importSources(
   const totalBytes = survey.sources.reduce((total, { source }) => total + source.sizeBytes, 0);
   await using databases = new DatabaseCopies();
   const isDeleted = options.withForgotten ? undefined : createDeletionTest(kernel);
+  const trust = new SourceTrust(options.system);
   let bytesRead = 0;
   let messages = 0;
   for (const [index, found] of survey.sources.entries()) {
     const { path } = found.source;
     const tell = () =>
       options.onProgress?.({ index, count: survey.sources.length, path, bytesRead, totalBytes, messages });
-    const { withOriginals, limits, signal } = options;
+    const { withOriginals, limits, signal, mayImportTree } = options;
     const sourceOptions = {
-      ...dropUndefined({ databases, isDeleted, withOriginals, limits, signal }),
+      ...dropUndefined({ databases, trust, isDeleted, withOriginals, limits, signal, mayImportTree }),
       onBytes: (count: number) => {
         bytesRead += count;
         tell();

@@ -11,6 +11,7 @@ import { type AgentProcess, listRunningAgents } from "./importing/agent-processe
 import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
 import { createDeletionTest, importSource, type SourceOptions } from "./importing/import-source.ts";
+import { SourceTrust } from "./importing/source-trust.ts";
 import type { ImportSource } from "./port/format.ts";
 import type { ProblemItem } from "./reading/item.ts";
 
@@ -69,7 +70,7 @@ export async function* watchSources(
 ): AsyncGenerator<WatchEvent> {
   checkKernel(kernel);
   checkImportOptions(options);
-  const { signal, intervalMs, stalledAfterMs = 10 * 60_000 } = options;
+  const { signal, intervalMs, mayImportTree, stalledAfterMs = 10 * 60_000 } = options;
   using changes = new FolderWatch();
   const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
@@ -105,7 +106,8 @@ export async function* watchSources(
       const withOriginals = options.withOriginals === true && isQuiet;
       const events = await importFollowed(kernel, found, {
         isLive: true,
-        ...dropUndefined({ isDeleted, withOriginals, limits: options.limits, signal }),
+        ...dropUndefined({ isDeleted, withOriginals, mayImportTree, limits: options.limits, signal }),
+        trust: new SourceTrust(options.system),
       });
       const isUnkept = options.withOriginals === true && !isQuiet;
       followed.set(key, { ...found.source, isStalled: false, isUnkept });
@@ -151,7 +153,7 @@ async function importFollowed(
     ...options,
     onProblem: (problem) => problems.push({ type: "problem", problem }),
   });
-  const isNews = !["unchanged", "forgotten", "stopped"].includes(report.status);
+  const isNews = !["unchanged", "forgotten", "refused", "stopped"].includes(report.status);
   return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
 }
 

@@ -107,8 +107,7 @@ export class HookService {
     this.#queues.set(conversation, queue);
     await queue.run(async () => {
       const isGiven = this.#deps.given.look(conversation);
-      const sessions = await this.#findSessions(call, caller);
-      const found = await this.#find(call, { caller, sessions, isGiven });
+      const found = await this.#find(call, { caller, isGiven, ...(await this.#findSessions(call, caller)) });
       if (!(await deliver(found?.text)) || !found) return;
       this.#deps.given.keep(conversation, found.ids);
       this.#last = `${call.event} ${new Date().toISOString().slice(11, 16)}`;
@@ -117,8 +116,8 @@ export class HookService {
 
   /** Reads the work of a project ahead, so that later calls find it in memory. */
   async warm(folder: string): Promise<void> {
-    const { sessions } = await this.#index({}).within([folder]);
-    await this.#work.fix("", { sessions });
+    const { own } = await this.#findSessions({ folder, session: undefined }, {});
+    await this.#work.fix("", { sessions: own });
   }
 
   async #find(call: HookCall, reach: Reach): Promise<Found | undefined> {
@@ -140,10 +139,10 @@ export class HookService {
   }
 
   /** The open to-dos and decisions of the last conversations of a project, and the user's pinned memories. */
-  async #listOpenWork({ folder }: HookCall, { caller, sessions }: Reach): Promise<readonly string[]> {
+  async #listOpenWork({ folder }: HookCall, { caller, own }: Reach): Promise<readonly string[]> {
     const { kernel } = this.#deps;
     const lines: string[] = [];
-    for (const id of sessions.slice(0, MAX_OPEN_SESSIONS)) {
+    for (const id of own.slice(0, MAX_OPEN_SESSIONS)) {
       lines.push(...(await this.#readOpenWork(id)));
       if (lines.length > 0) break;
     }
@@ -187,10 +186,10 @@ export class HookService {
   }
 
   /** The last changes of a file and failures after them, or the earlier failure of a command. */
-  async #listBefore(call: HookCall, { sessions }: Reach): Promise<readonly string[]> {
+  async #listBefore(call: HookCall, { own }: Reach): Promise<readonly string[]> {
     const step = toStep(call);
     if (!step) return [];
-    const scope = { sessions, deadlineMs: performance.now() + WORK_MS };
+    const scope = { sessions: own, deadlineMs: performance.now() + WORK_MS };
     const [path] = step.paths;
     if (step.kind === "edit" && path !== undefined) {
       const changes = await this.#work.why(path, { ...scope, limit: 2 });
@@ -206,13 +205,13 @@ export class HookService {
   }
 
   /** The steps that ended the error of a failed call before. */
-  async #listFixes(call: HookCall, { sessions }: Reach): Promise<readonly string[]> {
+  async #listFixes(call: HookCall, { own }: Reach): Promise<readonly string[]> {
     const step = toStep(call);
     const { tool, isFailed } = call;
     if (!tool || !(isFailed || step?.isFailed)) return [];
     const troubles = findTroubles(tool.output);
     if (troubles.length === 0) return [];
-    const scope = { sessions, deadlineMs: performance.now() + WORK_MS, limit: 3 };
+    const scope = { sessions: own, deadlineMs: performance.now() + WORK_MS, limit: 3 };
     const fixes = (await this.#work.fix(troubles.join("\n"), scope)).filter(
       ({ score }) => score >= MIN_FIX_SCORE,
     );
@@ -248,16 +247,20 @@ export class HookService {
   }
 
   /** The conversations that a call may quote: all of its project except its own. */
-  async #findSessions(call: HookCall, caller: HookCaller): Promise<readonly SessionId[]> {
-    const { folder, session } = call;
-    if (folder === undefined) return [];
-    const listed = await this.#index(caller).list();
-    return listed
-      .filter(
-        ({ id, project }) =>
-          project !== undefined && isSameProject(project, folder) && !isRunning(id, session),
-      )
-      .map(({ id }) => id);
+  async #findSessions(
+    { folder, session }: Pick<HookCall, "folder" | "session">,
+    caller: HookCaller,
+  ): Promise<Pick<Reach, "sessions" | "own">> {
+    if (folder === undefined) return { sessions: [], own: [] };
+    const listed = (await this.#index(caller).list()).filter(
+      ({ id, project, place }) =>
+        project !== undefined &&
+        isSameProject(project, folder) &&
+        !isRunning(id, session) &&
+        place !== "working-tree",
+    );
+    const own = listed.filter(({ place }) => place !== "elsewhere");
+    return { sessions: listed.map(({ id }) => id), own: own.map(({ id }) => id) };
   }
 
   /** The log's sessions of the calling conversation, newest first. */
@@ -285,6 +288,8 @@ export class HookService {
 interface Reach {
   readonly caller: HookCaller;
   readonly sessions: readonly SessionId[];
+  /** Those whose commands and decisions may be quoted: the person's own, not from a folder that somebody sent. */
+  readonly own: readonly SessionId[];
   readonly isGiven: (text: string) => boolean;
 }
 

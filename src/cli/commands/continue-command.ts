@@ -177,7 +177,12 @@ async function importAgain(
   const sources = await findLocalSources({ home, platform, env }, signal);
   const own = sources.filter(({ source }) => source.paths.some((path) => files.has(path)));
   const paths = own.map(({ source }) => source.path);
-  await importSources(kernel, paths, { withOriginals: true, withForgotten: true, signal });
+  await importSources(kernel, paths, {
+    withOriginals: true,
+    withForgotten: true,
+    system: { home, platform, env },
+    signal,
+  });
 }
 
 async function hasSameBytes({ path, pieces }: Continuation["files"][number]): Promise<boolean> {

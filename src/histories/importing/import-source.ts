@@ -10,6 +10,7 @@ import { SESSION_DELETED } from "../../model/audit.ts";
 import { clipEnd } from "../../model/base/clip-end.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { buildTagPattern, WRAPPER_TAGS } from "../../model/message-tags.ts";
+import type { HistoryPlace } from "../../model/session-origin.ts";
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
 import { isDamageError } from "../reading/damage-error.ts";
@@ -17,10 +18,12 @@ import { Input } from "../reading/input.ts";
 import type { Item, ProblemItem, SessionItem } from "../reading/item.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseCopies } from "../reading/source-database.ts";
+import type { ImportOptions } from "./import-options.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
 import { keepOriginals } from "./originals.ts";
 import { SessionImport } from "./session-import.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
+import { isTracked, SourceTrust } from "./source-trust.ts";
 import { OpenCalls } from "./tally.ts";
 
 const MAX_CHARACTERS = 80;
@@ -34,6 +37,9 @@ export interface SourceOptions {
   readonly signal?: AbortSignal;
   readonly databases?: DatabaseCopies;
   /** Conversations to leave out. */
+  /** Tells where a history lies; by default, by the folders of this computer's agents. */
+  readonly trust?: SourceTrust;
+  readonly mayImportTree?: ImportOptions["mayImportTree"];
   readonly isDeleted?: ((source: ImportSource) => Promise<boolean>) | undefined;
   readonly onBytes?: (count: number) => void;
   readonly onMessage?: () => void;
@@ -80,8 +86,15 @@ export async function importSource(
   found: FoundSource,
   options: SourceOptions = {},
 ): Promise<SourceReport> {
-  const run = new SourceImport(kernel, found, options);
+  const { trust = new SourceTrust(), mayImportTree } = options;
+  const place = await trust.place(found);
+  const run = new SourceImport(kernel, { ...found, place }, options);
   if (await options.isDeleted?.(found.source)) return run.report("forgotten");
+  if (place === "working-tree" && mayImportTree) {
+    const { path } = found.source;
+    const tree = (await trust.findTree(path)) ?? path;
+    if ((await isTracked(path)) || !(await mayImportTree(path, tree))) return run.report("refused");
+  }
   try {
     await run.read();
     return run.report("done");
@@ -102,9 +115,14 @@ interface SessionLane {
   firstRequest: string | undefined;
 }
 
+/** A source with the place where it lies. */
+interface PlacedSource extends FoundSource {
+  readonly place: HistoryPlace;
+}
+
 class SourceImport {
   readonly #kernel: Kernel;
-  readonly #found: FoundSource;
+  readonly #found: PlacedSource;
   readonly #options: SourceOptions;
   readonly #lanes = new Map<string | undefined, SessionLane>();
   readonly #openCalls = new OpenCalls();
@@ -121,7 +139,7 @@ class SourceImport {
   #lost = 0;
   #damaged = 0;
 
-  constructor(kernel: Kernel, found: FoundSource, options: SourceOptions) {
+  constructor(kernel: Kernel, found: PlacedSource, options: SourceOptions) {
     this.#kernel = kernel;
     this.#found = found;
     this.#options = options;
@@ -160,7 +178,7 @@ class SourceImport {
     if (this.#options.withOriginals && main) await keepOriginals(main.session, this.#found, input);
   }
 
-  report(outcome: "done" | "forgotten" | "stopped" | "failed", error?: unknown): SourceReport {
+  report(outcome: "done" | "forgotten" | "refused" | "stopped" | "failed", error?: unknown): SourceReport {
     const { source } = this.#found;
     const targets = [...this.#lanes.values()].flatMap(({ sessionImport: target }) => target ?? []);
     const sum = (of: "found" | "added") =>
@@ -246,7 +264,7 @@ class SourceImport {
     const record = await session.record();
     const { title = record.title === undefined ? lane.firstRequest : undefined, meta } = lane.facts;
     // The time of the last change tells later whether the store has all of the conversation.
-    const source = lane.child === undefined ? { source: describeSource(this.#found.source) } : {};
+    const source = lane.child === undefined ? { source: describeSource(this.#found) } : {};
     const nextMeta = { ...record.meta, ...meta, ...source };
     const isSame =
       (title === undefined || title === record.title) &&
@@ -261,7 +279,7 @@ class SourceImport {
     const own = lane.child === undefined ? source.title : undefined;
     const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
     const options = dropUndefined({
-      meta: { source: omitTime(describeSource(source)), ...meta },
+      meta: { source: omitTime(describeSource(this.#found)), ...meta },
       title,
       createdAt: createdAt ?? source.modifiedAt,
     });
@@ -334,8 +352,8 @@ function omitTime({ modifiedAt: _, ...facts }: ReturnType<typeof describeSource>
 }
 
 /** The part of a source that its session keeps. */
-function describeSource({ format, id, path, cwd, modifiedAt }: ImportSource) {
-  return dropUndefined({ format, id, path, cwd, modifiedAt });
+function describeSource({ source: { format, id, path, cwd, modifiedAt }, place }: PlacedSource) {
+  return dropUndefined({ format, id, path, cwd, modifiedAt, place });
 }
 
 /** Returns the first line of a person's request; undefined for messages that tools wrote in the person's name. */

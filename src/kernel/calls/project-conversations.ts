@@ -1,6 +1,11 @@
 import { parse } from "node:path";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { findProjectFolder, isWithinProject } from "../../model/session-origin.ts";
+import {
+  findHistoryPlace,
+  findProjectFolder,
+  type HistoryPlace,
+  isWithinProject,
+} from "../../model/session-origin.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../index.ts";
 
@@ -21,6 +26,8 @@ export interface ConversationScope {
 interface ProjectConversation {
   readonly id: SessionId;
   readonly project: string | undefined;
+  /** Where its history lay; undefined if longhaul recorded it. */
+  readonly place: HistoryPlace | undefined;
 }
 
 /** The result of a listing. */
@@ -59,7 +66,11 @@ export async function readConversations(
       newest ??= record.id;
       if (record.id === until) return { conversations, newest, isCutShort: true };
       if (isConversation(record) && (prefixes?.some((prefix) => record.id.startsWith(prefix)) ?? true))
-        conversations.push({ id: record.id, project: findProjectFolder(record) });
+        conversations.push({
+          id: record.id,
+          project: findProjectFolder(record),
+          place: findHistoryPlace(record),
+        });
     }
     before = page.at(-1)?.id;
     if (page.length < limit) break;
