@@ -30,6 +30,8 @@ export interface Incoming {
   readonly trace: Trace;
   /** The budgets that count the request. */
   readonly spending: RequestSpending | undefined;
+  /** Admits the person once more by the same token; false while the store cannot be asked. */
+  readonly isAdmitted: () => Promise<boolean>;
   /** Called when the request is about to be sent, so that the next one can be prepared. */
   readonly onPrepared: () => void;
   /** Counts the bytes of the messages that the log does not have yet as stored by the person, if anybody counts them. */

@@ -1,6 +1,7 @@
 import type { PeopleStore, RemovedPerson } from "../../../log/store/people-store.ts";
 import { toPerson, toPersonToken } from "../../../log/store/record-rows.ts";
 import type { AuditAct } from "../../../model/audit.ts";
+import { CEILING_PREFIX } from "../../../model/budget.ts";
 import type { Person, PersonToken } from "../../../model/person.ts";
 import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
 import type { PostgresAudit } from "./postgres-audit.ts";
@@ -88,7 +89,8 @@ export class PostgresPeople implements PeopleStore {
 
   async isInUse(): Promise<boolean> {
     const [row] = await this.#db.query(
-      "SELECT EXISTS (SELECT 1 FROM @people) OR EXISTS (SELECT 1 FROM @budgets) AS is_in_use",
+      `SELECT EXISTS (SELECT 1 FROM @people)
+         OR EXISTS (SELECT 1 FROM @budgets WHERE id NOT LIKE '${CEILING_PREFIX}%') AS is_in_use`,
     );
     return row?.is_in_use === true;
   }

@@ -1,6 +1,7 @@
 import type { PeopleStore, RemovedPerson } from "../../../log/store/people-store.ts";
 import { toPerson, toPersonToken } from "../../../log/store/record-rows.ts";
 import type { AuditAct } from "../../../model/audit.ts";
+import { CEILING_PREFIX } from "../../../model/budget.ts";
 import type { Person, PersonToken } from "../../../model/person.ts";
 import type { Database } from "../database.ts";
 import type { SqliteAudit } from "./sqlite-audit.ts";
@@ -39,7 +40,8 @@ export class SqlitePeople implements PeopleStore {
       removeBudgets: db.prepare("DELETE FROM budgets WHERE person = ?"),
       remove: db.prepare("DELETE FROM people WHERE name = ?"),
       isInUse: db.prepare(
-        "SELECT EXISTS (SELECT 1 FROM people) OR EXISTS (SELECT 1 FROM budgets) AS is_in_use",
+        `SELECT EXISTS (SELECT 1 FROM people)
+           OR EXISTS (SELECT 1 FROM budgets WHERE id NOT LIKE '${CEILING_PREFIX}%') AS is_in_use`,
       ),
     };
   }
