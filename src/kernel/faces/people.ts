@@ -2,7 +2,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 export type { AuditEntry } from "../../model/audit.ts";
 export { BUDGET_PERIODS, BUDGET_UNITS, type BudgetRule, type TeamBudget } from "../../model/budget.ts";
-export { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "../../model/person.ts";
+export {
+  PERSON_ROLES,
+  type Person,
+  type PersonRole,
+  type PersonToken,
+  type ProviderSignIn,
+} from "../../model/person.ts";
 export type {
   BudgetAmounts,
   BudgetGate,

@@ -226,6 +226,14 @@ CREATE TABLE places (
 CREATE INDEX places_by_entry ON places (entry);
 `;
 
+/** Ends that a person's own tokens cannot pass, sign-ins that their provider may end, and people who must not sign in. */
+export const SIGN_IN_MIGRATION = `
+ALTER TABLE person_tokens ADD COLUMN limit_at INTEGER;
+ALTER TABLE person_tokens ADD COLUMN subject TEXT;
+ALTER TABLE person_tokens ADD COLUMN provider_session TEXT;
+ALTER TABLE people ADD COLUMN blocked_at INTEGER;
+`;
+
 /** All migrations in order; migration n upgrades a database from user_version n-1 to n. Never edited once released. */
 export const MIGRATIONS: readonly string[] = [
   LOG_MIGRATION,
@@ -240,4 +248,5 @@ export const MIGRATIONS: readonly string[] = [
   AUDIT_INSERTS_MIGRATION,
   LINE_CHANGES_MIGRATION,
   PLACES_MIGRATION,
+  SIGN_IN_MIGRATION,
 ];

@@ -122,7 +122,7 @@ function identifyCaller(
   const { owner, credential } = lookup;
   if (owner?.state === "valid" && credential) {
     const { name, role } = owner.person;
-    return identifyPrincipal({ name, role, credential }, owner.person);
+    return identifyPrincipal({ name, role, credential }, owner);
   }
   const isGuarded = config.tokens.length > 0 || config.team || lookup.isClosed;
   const isOpen =
