@@ -41,12 +41,6 @@ export function findHistoryPlace({ meta = {} }: Pick<SessionFacts, "meta">): His
   return place === "home" || place === "working-tree" || place === "elsewhere" ? place : undefined;
 }
 
-/** True if a conversation is this person's own: recorded, or imported from the folder of an agent. */
-export function isOwnHistory(facts: Pick<SessionFacts, "meta">): boolean {
-  const place = findHistoryPlace(facts);
-  return place === undefined || place === "home";
-}
-
 /** True if one path is the other, or a folder inside of it. */
 export function isWithinProject(path: string, project: string): boolean {
   const [inner = "", outer = ""] = [path, project].map((one) =>

@@ -6,7 +6,7 @@ import {
 import { readNewestMessages } from "../../kernel/calls/read-newest-messages.ts";
 import { renderWorkHit } from "../../kernel/calls/render-work.ts";
 import { WorkHistory, type WorkHit } from "../../kernel/calls/work-history.ts";
-import { buildContextBlock, shouldRetrieve } from "../../kernel/faces/memory.ts";
+import { buildContextBlock, pickUnaskedHits, shouldRetrieve } from "../../kernel/faces/memory.ts";
 import {
   chooseHandBack,
   estimateText,
@@ -179,7 +179,7 @@ export class HookService {
     if (certainty < MIN_CERTAINTY[reason]) return undefined;
     const idOf = (hit: Hit) => `${hit.kind === "session" ? hit.entry : hit.path} ${hit.text}`;
     const block = buildContextBlock(
-      hits.filter((hit) => !isGiven(idOf(hit))),
+      (reason === "command" ? hits : pickUnaskedHits(hits)).filter((hit) => !isGiven(idOf(hit))),
       { maxTokens: Math.floor(MAX_TOKENS.prompt), tokensOf: estimateText },
     );
     return block && { text: block.text, ids: block.hits.map(idOf) };
@@ -237,7 +237,7 @@ export class HookService {
     const lines = [
       ...section("Open to-dos:", todos),
       ...section(`Files in use, in ${sanitizeName(call.folder ?? ".")}:`, files),
-      ...section("Commands that were run:", commands),
+      ...section("Commands that were run:", commands.filter(isWhole)),
       ...section("Decisions:", decisions),
     ];
     // The text of an earlier compaction has left the window with the next one.
@@ -304,6 +304,11 @@ const MAX_LINE = 500;
 
 function toLine(text: string): string {
   return `- ${sanitizeText(text).replace(/\s+/g, " ").slice(0, MAX_LINE)}`;
+}
+
+/** True for a command that a line shows unchanged. */
+function isWhole(command: string): boolean {
+  return toLine(command) === `- ${command}`;
 }
 
 function toFixLines(failures: readonly WorkHit[], fixes: readonly WorkHit[]): readonly string[] {
