@@ -4,6 +4,7 @@ import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, findSources } from "./find-sources.ts";
 import { FORMATS } from "./formats.ts";
+import { CopyRegister } from "./importing/copies.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import {
   type Counts,
@@ -66,6 +67,7 @@ export async function importSources(
   await using databases = new DatabaseCopies();
   const isDeleted = options.withForgotten ? undefined : createDeletionTest(kernel);
   const trust = new SourceTrust(options.system);
+  const copies = options.withForgotten ? undefined : new CopyRegister(kernel);
   let bytesRead = 0;
   let messages = 0;
   for (const [index, found] of survey.sources.entries()) {
@@ -74,7 +76,7 @@ export async function importSources(
       options.onProgress?.({ index, count: survey.sources.length, path, bytesRead, totalBytes, messages });
     const { withOriginals, limits, signal, mayImportTree } = options;
     const sourceOptions = {
-      ...dropUndefined({ databases, trust, isDeleted, withOriginals, limits, signal, mayImportTree }),
+      ...dropUndefined({ databases, trust, copies, isDeleted, withOriginals, limits, signal, mayImportTree }),
       onBytes: (count: number) => {
         bytesRead += count;
         tell();

@@ -8,6 +8,7 @@ import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, SKIPPED_FOLDERS } from "./find-sources.ts";
 import { type Survey, surveySources } from "./import-sources.ts";
 import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
+import { CopyRegister } from "./importing/copies.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
 import { createDeletionTest, importSource, type SourceOptions } from "./importing/import-source.ts";
@@ -74,6 +75,7 @@ export async function* watchSources(
   using changes = new FolderWatch();
   const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
+  const copies = options.withForgotten ? undefined : new CopyRegister(kernel);
   const isDeleted = options.withForgotten ? undefined : createDeletionTest(kernel);
   let [print, surveyed]: [string, Survey] = ["", { sources: [], problems: [] }];
   for (let look = 0; !signal?.aborted; look++) {
@@ -106,7 +108,7 @@ export async function* watchSources(
       const withOriginals = options.withOriginals === true && isQuiet;
       const events = await importFollowed(kernel, found, {
         isLive: true,
-        ...dropUndefined({ isDeleted, withOriginals, mayImportTree, limits: options.limits, signal }),
+        ...dropUndefined({ copies, isDeleted, withOriginals, mayImportTree, limits: options.limits, signal }),
         trust: new SourceTrust(options.system),
       });
       const isUnkept = options.withOriginals === true && !isQuiet;

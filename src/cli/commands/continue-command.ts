@@ -6,6 +6,7 @@ import {
   findLocalSources,
   importSources,
   planContinuation,
+  recordCopies,
 } from "../../histories/index.ts";
 import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
 import { readOutsideFile, readOutsideFileSync } from "../../model/base/outside-file.ts";
@@ -89,6 +90,8 @@ export const continueCommand = defineCommand({
           details: { format: agent ?? "its own" },
         });
       const written = await writeContinuation(session, await plan(session), isDryRun);
+      if (!isDryRun && !written.isOriginal)
+        await recordCopies(kernel, session, written.files, { by: getActor() });
       if (!isDryRun) await importAgain(kernel, [written], context);
       if (options.json) await printTo(context.stdout, `${toSafeJson(written)}\n`);
       else await printTo(context.stdout, describeWritten(written, isDryRun));

@@ -3,10 +3,11 @@ import {
   exportSession,
   type OnDamage,
   type OutputPiece,
+  recordCopies,
   WRITERS,
   type Writer,
 } from "../../histories/index.ts";
-import type { Kernel, SessionId } from "../../kernel/index.ts";
+import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { joinInside } from "../../model/base/join-inside.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
@@ -86,6 +87,10 @@ export const exportCommand = defineCommand({
       isForced: options.force === true,
     };
     const written = await writeFiles(kernel, session, target, { signal: context.signal, onDamage });
+    await recordCopies(kernel, session, written.files, { by: getActor() }).catch((error: unknown) => {
+      // A store on a read-only disk can be exported, but not written.
+      if (!isLonghaulError(error, "STORE_READ_ONLY")) throw error;
+    });
     if (options.json) await printJson(context, { session, writer: writer.name, ...written });
     else if (!options.quiet) context.stderr.write(formatWritten(target.out, written));
     return exitCode;

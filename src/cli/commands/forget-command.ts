@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { CopyRegister } from "../../histories/index.ts";
 import type { FreedCounts } from "../../kernel/faces/log.ts";
 import { type Kernel, parseEntryId } from "../../kernel/index.ts";
 import { defineCommand } from "../cli-command.ts";
@@ -24,6 +25,8 @@ interface ForgetTarget {
   readonly forget: () => Promise<FreedCounts>;
   /** The file in which its agent still has it. */
   readonly file?: string | undefined;
+  /** Files with copies that longhaul wrote. */
+  readonly copies?: readonly string[];
 }
 
 /** Removes a memory, an entry or a whole session, with everything derived from it. */
@@ -89,6 +92,11 @@ export const forgetCommand = defineCommand({
             kind === "session" ? "; imports leave it out until its agent writes to it again" : "";
           lines.push(`Its agent still has it in ${escapeLine(file)}${remedy}.\n`);
         }
+      for (const { copies } of forgotten)
+        for (const path of copies ?? [])
+          lines.push(
+            `A copy of it is in ${escapeLine(path)}; imports take nothing from it that was copied.\n`,
+          );
       if (files !== undefined) lines.push(`Removed ${formatQuantity(files, "file")} from the index.\n`);
       await printTo(context.stdout, lines.join(""));
     }
@@ -103,7 +111,13 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
     const forget = id.startsWith(MEMORY_PREFIX)
       ? () => kernel.memories(id.slice(MEMORY_PREFIX.length)).forgetAll()
       : () => kernel.deleteSession(id, { by: getActor() });
-    return { name: id, kind: "session", forget, file: await findAgentFile(kernel, id) };
+    return {
+      name: id,
+      kind: "session",
+      forget,
+      file: await findAgentFile(kernel, id),
+      copies: await findCopies(kernel, id),
+    };
   }
   const place = parseEntryId(name);
   if (place.session.startsWith(MEMORY_PREFIX)) {
@@ -115,13 +129,25 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
     await using session = await kernel.session(id);
     return await session.redact(place.seq, "forgotten");
   };
-  return { name: `${id}#${place.seq}`, kind: "entry", forget, file: await findAgentFile(kernel, id) };
+  return {
+    name: `${id}#${place.seq}`,
+    kind: "entry",
+    forget,
+    file: await findAgentFile(kernel, id),
+    copies: await findCopies(kernel, id),
+  };
 }
 
 /** The file that a session was imported from, if it still exists. */
 async function findAgentFile(kernel: Kernel, id: string): Promise<string | undefined> {
   const { path } = ((await kernel.find(id))?.meta?.source ?? {}) as { readonly path?: unknown };
   return typeof path === "string" && existsSync(path) ? path : undefined;
+}
+
+/** The copies of a session that longhaul wrote, as far as they still exist. */
+async function findCopies(kernel: Kernel, id: string): Promise<readonly string[]> {
+  const copies = await new CopyRegister(kernel).of(id);
+  return copies.map(({ path }) => path).filter((path) => existsSync(path));
 }
 
 async function isConfirmed(

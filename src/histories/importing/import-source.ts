@@ -15,9 +15,10 @@ import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
 import { isDamageError } from "../reading/damage-error.ts";
 import { Input } from "../reading/input.ts";
-import type { Item, ProblemItem, SessionItem } from "../reading/item.ts";
+import type { Item, ProblemItem, RecordItem, SessionItem } from "../reading/item.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseCopies } from "../reading/source-database.ts";
+import type { ConversationCopy, CopyRegister } from "./copies.ts";
 import type { ImportOptions } from "./import-options.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
 import { keepOriginals } from "./originals.ts";
@@ -37,6 +38,8 @@ export interface SourceOptions {
   readonly signal?: AbortSignal;
   readonly databases?: DatabaseCopies;
   /** Conversations to leave out. */
+  /** Knows the copies that longhaul wrote: their records are those of the conversation. */
+  readonly copies?: CopyRegister;
   /** Tells where a history lies; by default, by the folders of this computer's agents. */
   readonly trust?: SourceTrust;
   readonly mayImportTree?: ImportOptions["mayImportTree"];
@@ -88,8 +91,16 @@ export async function importSource(
 ): Promise<SourceReport> {
   const { trust = new SourceTrust(), mayImportTree } = options;
   const place = await trust.place(found);
-  const run = new SourceImport(kernel, { ...found, place }, options);
-  if (await options.isDeleted?.(found.source)) return run.report("forgotten");
+  const copy = await options.copies?.find(found.source);
+  const original = copy && (await kernel.find(copy.session));
+  const run = new SourceImport(
+    kernel,
+    { ...found, place },
+    options,
+    copy && { copy, isThere: original !== undefined },
+  );
+  const isOld = copy && !original && found.source.modifiedAt <= copy.until;
+  if (isOld || (await options.isDeleted?.(found.source))) return run.report("forgotten");
   if (place === "working-tree" && mayImportTree) {
     const { path } = found.source;
     const tree = (await trust.findTree(path)) ?? path;
@@ -115,6 +126,12 @@ interface SessionLane {
   firstRequest: string | undefined;
 }
 
+/** A source that longhaul wrote as a copy, and whether the conversation is still in the store. */
+interface CopiedSource {
+  readonly copy: ConversationCopy;
+  readonly isThere: boolean;
+}
+
 /** A source with the place where it lies. */
 interface PlacedSource extends FoundSource {
   readonly place: HistoryPlace;
@@ -126,6 +143,9 @@ class SourceImport {
   readonly #options: SourceOptions;
   readonly #lanes = new Map<string | undefined, SessionLane>();
   readonly #openCalls = new OpenCalls();
+  readonly #copied: CopiedSource | undefined;
+  /** True once a record of the copy is later than the copying: all that follow are new. */
+  #isPastCopy = false;
   #main: Session | undefined;
   /**
    * The last checkpoint that is not stored yet. It may be older than the stored records: these are then read again and
@@ -139,8 +159,9 @@ class SourceImport {
   #lost = 0;
   #damaged = 0;
 
-  constructor(kernel: Kernel, found: PlacedSource, options: SourceOptions) {
+  constructor(kernel: Kernel, found: PlacedSource, options: SourceOptions, copied?: CopiedSource) {
     this.#kernel = kernel;
+    this.#copied = copied;
     this.#found = found;
     this.#options = options;
   }
@@ -148,7 +169,7 @@ class SourceImport {
   async read(): Promise<void> {
     const { source, format, root } = this.#found;
     const { limits, signal, isLive, databases } = this.#options;
-    const known = await this.#kernel.find(buildImportedSessionId(source));
+    const known = await this.#kernel.find(this.#sessionId());
     const resume = known && (await this.#openImport(this.#lane(undefined))).state;
     const input = new Input({
       root,
@@ -173,6 +194,8 @@ class SourceImport {
       // Records before a failure are valid.
       if (!signal?.aborted) await this.#flush();
     }
+    // A copy says nothing about the whole conversation, and its bytes would bring erased words back.
+    if (this.#copied) return;
     for (const lane of this.#lanes.values()) await this.#finish(lane);
     const main = this.#lanes.get(undefined)?.sessionImport;
     if (this.#options.withOriginals && main) await keepOriginals(main.session, this.#found, input);
@@ -190,7 +213,7 @@ class SourceImport {
       format: source.format,
       id: source.id,
       path: source.path,
-      session: buildImportedSessionId(source),
+      session: this.#sessionId(),
       sizeBytes: source.sizeBytes,
       status: outcome !== "done" ? outcome : isNew ? "imported" : "unchanged",
       found: { ...sum("found"), children },
@@ -226,14 +249,35 @@ class SourceImport {
         this.#state = item.state;
         return;
       default:
-        this.#lane(item.child).items.push(item);
-        if (item.type === "record" && item.body.kind === "message") {
-          this.#openCalls.addMessage(item.body.message);
-          this.#lane(item.child).firstRequest ??= findFirstRequest(item.body.message);
-          this.#options.onMessage?.();
+        if (this.#copied) {
+          if (item.type !== "record" || !this.#isNew(item, this.#copied.copy)) return;
+          const { parent: _, ...rest } = item;
+          return this.#add(rest);
         }
-        if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
+        return this.#add(item);
     }
+  }
+
+  /** True for a record that the agent added to a copy. */
+  #isNew({ at }: RecordItem, { until }: ConversationCopy): boolean {
+    this.#isPastCopy ||= at !== undefined && at > until;
+    return this.#isPastCopy;
+  }
+
+  async #add(item: SessionImportItem & { readonly child?: string }): Promise<void> {
+    this.#lane(item.child).items.push(item);
+    if (item.type === "record" && item.body.kind === "message") {
+      this.#openCalls.addMessage(item.body.message);
+      this.#lane(item.child).firstRequest ??= findFirstRequest(item.body.message);
+      this.#options.onMessage?.();
+    }
+    if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
+  }
+
+  /** The session of the source: that of the conversation for a copy of one that is still there. */
+  #sessionId(child?: string): SessionId {
+    if (this.#copied?.isThere && child === undefined) return this.#copied.copy.session;
+    return buildImportedSessionId(this.#found.source, child);
   }
 
   /** Flushes sub-agents first: the source's checkpoint must never be ahead of their records. */
@@ -275,7 +319,7 @@ class SourceImport {
   async #openImport(lane: SessionLane): Promise<SessionImport> {
     if (lane.sessionImport) return lane.sessionImport;
     const { source } = this.#found;
-    const id = buildImportedSessionId(source, lane.child);
+    const id = this.#sessionId(lane.child);
     const own = lane.child === undefined ? source.title : undefined;
     const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
     const options = dropUndefined({
@@ -284,13 +328,18 @@ class SourceImport {
       createdAt: createdAt ?? source.modifiedAt,
     });
     const session = await this.#openSession(id, lane.child, options);
-    lane.sessionImport = await SessionImport.open(session, `import:${id}`, source.format, {
-      onProblem: (reason, severity) =>
-        this.#reportProblem({ type: "problem", path: source.path, severity, reason }),
-      onCopied: (bytes) => {
-        this.#copiedBytes += bytes;
+    lane.sessionImport = await SessionImport.open(
+      session,
+      `import:${buildImportedSessionId(source, lane.child)}`,
+      source.format,
+      {
+        onProblem: (reason, severity) =>
+          this.#reportProblem({ type: "problem", path: source.path, severity, reason }),
+        onCopied: (bytes) => {
+          this.#copiedBytes += bytes;
+        },
       },
-    });
+    );
     return lane.sessionImport;
   }
 
