@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { BudgetStore, BudgetUse } from "../../log/store/budget-store.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import type { BudgetScope, TeamBudget } from "../../model/budget.ts";
+import { type BudgetScope, CEILING_PREFIX, type TeamBudget } from "../../model/budget.ts";
 import type { Clock } from "../../model/clock.ts";
 import { parseModelId } from "../../model/model-id.ts";
 import { findPeriodEnd, getKeptFrom, getPeriodStart } from "./budget-period.ts";
@@ -32,6 +32,23 @@ export interface BudgetHold {
   settle(actual: BudgetAmounts): Promise<void>;
 }
 
+/** The most that the gateway itself may spend in a day for a purpose, over all gateways of a store. */
+export interface SpendingCeiling {
+  readonly purpose: string;
+  readonly usd: number;
+}
+
+/** A ceiling as a budget that an estimate must fit in whole: budgets of people may be passed by the last request. */
+function toCeilingBudget({ purpose, usd }: SpendingCeiling, estimate: number): TeamBudget {
+  const amount = Math.max(0, usd - estimate + Number.EPSILON);
+  return {
+    id: `${CEILING_PREFIX}${purpose}`,
+    unit: "usd",
+    period: "day",
+    amount: estimate > usd ? 0 : amount,
+  };
+}
+
 /** A reservation lapses this long after its gateway has last renewed it. */
 const LIFE_MS = 120_000;
 const RENEW_MS = 30_000;
@@ -55,10 +72,15 @@ export class BudgetGate implements AsyncDisposable {
     this.#onError = onError;
   }
 
-  /** Reserves the estimate of a request in all budgets that count it, or in none. */
-  async reserve(request: BudgetedRequest, estimate: BudgetAmounts): Promise<BudgetDecision> {
+  /** Reserves the estimate of a request in all budgets that count it and below a ceiling, or in none. */
+  async reserve(
+    request: BudgetedRequest,
+    estimate: BudgetAmounts,
+    ceiling?: SpendingCeiling,
+  ): Promise<BudgetDecision> {
     const listed = await this.#budgets.list(request.person ?? "");
     const matching = listed.filter((budget) => matchesBudget(budget, request));
+    if (ceiling) matching.push(toCeilingBudget(ceiling, estimate.usd ?? 0));
     const now = this.#clock.now();
     const unpriced = estimate.usd === undefined ? matching.find(({ unit }) => unit === "usd") : undefined;
     if (unpriced) return { type: "unpriced", budget: toBudgetStatus(unpriced, undefined, now) };

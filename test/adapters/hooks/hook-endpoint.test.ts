@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -253,3 +254,17 @@ function talk(path: string, text: string): Promise<string> {
     socket.once("error", reject);
   });
 }
+
+test("a hook that names a pipe as its transcript is answered as if it named none", async () => {
+  const pipe = join(testFolder(), "transcript.jsonl");
+  execFileSync("mkfifo", [pipe]);
+  const fields = { session_id: "first", hook_event_name: "SessionStart", source: "compact" };
+  const messages = [
+    { role: "user", text: "TODO: move the staging database of the shop to port 6543." },
+  ] as const;
+  const [one, other] = [await endpointWith(messages), await endpointWith(messages)];
+  const marks = /mark="\w+"/g;
+  const named = await one.ask({ ...fields, transcript_path: pipe });
+  expect(named.replace(marks, "")).toBe((await other.ask(fields)).replace(marks, ""));
+  expect(one.errors).toEqual([]);
+});
