@@ -315,9 +315,10 @@ function toFixLines(failures: readonly WorkHit[], fixes: readonly WorkHit[]): re
   ];
 }
 
-/** The lines that the conversation does not have, as one text. A heading ends in a colon and needs a line below it. */
+/** The lines that the conversation does not have, as one text. A heading needs a line below it. */
 function toFound({ event }: HookCall, { isGiven }: Reach, lines: readonly string[]): Found | undefined {
-  const isHeading = (line: string | undefined) => line?.endsWith(":") === true;
+  // A line of content begins with a dash, and may end in a colon too.
+  const isHeading = (line: string | undefined) => line?.endsWith(":") === true && !line.startsWith("- ");
   const fresh = lines
     .filter((line) => isHeading(line) || !isGiven(line))
     .filter((line, index, all) => !isHeading(line) || (index + 1 < all.length && !isHeading(all[index + 1])));

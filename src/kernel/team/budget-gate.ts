@@ -208,10 +208,26 @@ function toPlainName(project: string): string {
   return project.normalize("NFC").toLowerCase();
 }
 
+/** Names of Amazon that stand for a model and do not say which. */
+const OPAQUE_NAME =
+  /^arn:[\w-]+:(?:bedrock|sagemaker):.*[:/](?:application-inference-profile|provisioned-model|custom-model|custom-model-deployment|imported-model|(?:default-)?prompt-router|endpoint|prompt)\//i;
+
+/** A name as it is spelled outside of a path. */
+function decodeName(model: string): string {
+  try {
+    return decodeURIComponent(model);
+  } catch {
+    return model;
+  }
+}
+
 /** True if a budget is for a model, however providers and routers spell it: a budget must not miss one of its requests. */
 function matchesModel(pattern: string, model: string): boolean {
   const plain = pattern.trim().toLowerCase();
-  const names = [model, model.trim().toLowerCase(), parseModelId(model).name];
+  const decoded = decodeName(model);
+  // Nobody can tell from such a name which model answers.
+  if (OPAQUE_NAME.test(decoded)) return true;
+  const names = [model, decoded, decoded.trim().toLowerCase(), parseModelId(decoded).name];
   return names.some((name) => matchesName(pattern, name) || matchesName(plain, name));
 }
 
