@@ -1,7 +1,7 @@
 import type { Message } from "../../model/message.ts";
 import { isInlineToolOutput } from "../inline-tool-output.ts";
-import type { ThinkingRule } from "../models/thinking-rule.ts";
 import { hasReasoning, isReasoning } from "../living-thinking.ts";
+import type { ThinkingRule } from "../models/thinking-rule.ts";
 import type { Slot } from "../slot.ts";
 import { countProtocolTokens } from "./protocol.ts";
 import type { RecordedMessage } from "./recorded-message.ts";

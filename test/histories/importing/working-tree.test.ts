@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { importSources } from "../../../src/histories/import-sources.ts";
 import { findSourcePlaces } from "../../../src/histories/index.ts";
+import { toObject } from "../../../src/wire/fields.ts";
 import { conversationId, writeConversation } from "../../cli/support/conversation.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
@@ -64,7 +65,7 @@ test("histories in an agent's folder are the person's own, even if the home is a
   const mayImportTree = async () => false;
   await importSources(kernel, [home, other], { system: systemOf(home), mayImportTree });
   const placeOf = async (number: number) =>
-    ((await kernel.find(`claude-code/${conversationId(number)}`))?.meta?.source as { place?: string }).place;
+    toObject((await kernel.find(`claude-code/${conversationId(number)}`))?.meta?.source)?.place;
   expect([await placeOf(1), await placeOf(2)]).toEqual(["home", "elsewhere"]);
 });
 

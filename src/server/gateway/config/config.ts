@@ -296,9 +296,12 @@ const tokenSchema = z.strictObject(
 const oidcSchema = z.strictObject(
   {
     issuer: addressSchema()
-      .refine((value) => !/^http:/i.test(value) || isLoopback(new URL(value).hostname.replace(/^\[|\]$/g, "")), {
-        error: "an address with https; http only on this computer",
-      })
+      .refine(
+        (value) => !/^http:/i.test(value) || isLoopback(new URL(value).hostname.replace(/^\[|\]$/g, "")),
+        {
+          error: "an address with https; http only on this computer",
+        },
+      )
       .describe("address of the provider, as in its own description"),
     clientId: textSchema("the id of this gateway at the provider").describe("id of this gateway there"),
     clientSecretEnv: textSchema(VARIABLE)

@@ -175,7 +175,12 @@ describe("keepAlive", () => {
   });
 
   test.each([
-    ["the person's token was revoked", async ({ right }: World) => void (right.isValid = false)],
+    [
+      "the person's token was revoked",
+      async ({ right }: World) => {
+        right.isValid = false;
+      },
+    ],
     [
       "the person's budget is used up",
       async ({ kernel }: World) => {
