@@ -6,7 +6,7 @@ import { listReplacedTexts } from "../effects/list-changes.ts";
 import type { ThinkingRule } from "../models/thinking-rule.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
-import { LivingThinking, type ThinkingScore } from "./living-thinking.ts";
+import { LivingThinking, type ThinkingScore } from "./lost-thinking.ts";
 import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";
 import type { RecordedMessage } from "./recorded-message.ts";
 import { isLineReference, listTextLines, ReferenceReader } from "./reference-reader.ts";
