@@ -45,7 +45,7 @@ export interface SessionHit extends HitBase {
   readonly to: number;
   readonly author: ChunkAuthor;
   readonly speaker: string | null;
-  /** Where the history lay that the entry was imported from; absent for what longhaul recorded itself. */
+  /** Where the imported history of the entry lay; absent for entries that longhaul recorded itself. */
   readonly place?: HistoryPlace;
   /** Provenance and state of a memory; undefined for other entries. */
   readonly memory?: RecalledMemory;

@@ -103,7 +103,7 @@ async function readProject(log: Log, session: SessionId): Promise<ProjectOfSessi
   const own = {
     name: findOrigin({ id: session, meta }).project,
     folder: findProjectFolder({ meta }),
-    // What a repository brought along decided nothing for this person.
+    // A history that a repository brought along decided nothing for this person.
     isPlanted: findHistoryPlace({ meta }) === "working-tree",
   };
   return parent === undefined || own.name !== undefined || own.folder ? own : readProject(log, parent);

@@ -13,7 +13,7 @@ const UNQUOTED = "a command that is too long or too strange to be quoted; expand
  * A command in a code span, byte for byte as it ran: a command with a sign less is another command. Undefined if it has
  * several lines, was cut, or has signs that could pass for others.
  */
-export function quoteCommand(text: string): string | undefined {
+function quoteCommand(text: string): string | undefined {
   const isWhole = !text.includes("\n") && !text.endsWith("…") && text.length <= MAX_COMMAND;
   if (!isWhole || text.trim() === "" || sanitizeText(text) !== text) return undefined;
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));

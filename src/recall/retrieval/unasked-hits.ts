@@ -10,7 +10,7 @@ const ADDRESS =
 const CLEAR = 2;
 
 /**
- * The hits that may be given to somebody who has not asked for them by name: what a person or an agent said first, and
+ * The hits that may be given to somebody who has not asked for them by name: words of people and agents first, and
  * tool output only where it states facts. Output of a tool may be the text of a page, an issue or a file that a
  * stranger wrote; as a decision, an instruction or a command it would pass for the person's own.
  */

@@ -1,7 +1,24 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { quoteCommand } from "../../../src/kernel/calls/render-work.ts";
+import { renderWorkHit } from "../../../src/kernel/calls/render-work.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
+
+const NONE = { paths: [], key: "", isFailed: false, troubles: [], request: undefined, commit: undefined };
+
+/** The quoted command of a hit; undefined if it is not quoted. */
+function quoteCommand(text: string): string | undefined {
+  const step = { entry: "s#1", seq: 1, at: 0, result: "s#2", kind: "command", text, ...NONE } as const;
+  const facts = {
+    session: "s",
+    agent: "pi",
+    place: undefined,
+    commit: undefined,
+    hasChangedSince: false,
+    score: 1,
+  };
+  const [line = ""] = renderWorkHit({ ...facts, step }).split(" (s#1, pi, ");
+  return line.startsWith("command ") ? line : undefined;
+}
 
 test.each([
   `psql "$DB" -c "select 'a' < 3" 2>&1 | tee out.txt`,
