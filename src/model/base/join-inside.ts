@@ -28,9 +28,9 @@ function splitName(name: string): readonly string[] {
   return pieces;
 }
 
-/** Tells whether a path is `root` or below it. Both must be free of links. */
-export function isWithin(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
+/** Tells whether a path is a folder or below it. Both must be free of links. */
+export function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 function findFault(piece: string): string | undefined {
