@@ -27,7 +27,7 @@ const sources = new Map([
 // import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
 // The client for OpenID Connect (decision 0062), the signer of requests to AWS and OpenTelemetry are bundled too: only
 // gateways that need them load them, and nobody has to install them.
-const BUNDLED = /^@modelcontextprotocol\/|^openid-client$|^aws4fetch$|^@opentelemetry\//;
+const BUNDLED = /^@modelcontextprotocol\/|^openid-client$|^jose$|^aws4fetch$|^@opentelemetry\//;
 const isBundledBy = (importer) =>
   /[\\/]node_modules[\\/]|[\\/]src[\\/]adapters[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
 function isExternal(id, importer = "") {

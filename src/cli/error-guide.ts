@@ -38,6 +38,8 @@ MEMORY_REFUSED | An agent or an import wants to remember a value that was forgot
 MIME_MISMATCH | A label contradicts the bytes (a PNG labeled JPEG), or is not a MIME type. | Correct the label or the data. | \`declared\`, \`sniffed\`
 NOT_ON_LINE | The entry exists but is not on the active line. | \`choose\` a line that contains it. | \`session\`, \`seq\`
 PACKAGE_MISSING | The call needs an optional package that could not be loaded. | Install the package that the message names, or use another option. | \`package\`
+PATH_REFUSED | A name from outside, such as that of a file in an imported history, would lead out of the folder that it belongs in, or means more than a name on some system. Nothing was written. | Rename the file where it comes from, or leave it out. | \`path\`, \`reason\`
+PERSON_BLOCKED | An admin has ended the access of the person, who can neither sign in nor renew a token. | An admin allows it again: \`longhaul token rotate NAME\`. | \`person\`
 PERSON_EXISTS | The person has a valid token already. | \`longhaul token rotate\` replaces it, \`longhaul token set\` changes rights and budgets. | \`person\`
 PERSON_NOT_FOUND | The store has no such person. | \`longhaul token list\` lists them. | \`person\`
 PORT_TAKEN | Another program listens on the port of the gateway; the message names it where the system tells. | End that program, or start the gateway with \`--port 0\` (any free port) or another number. | \`host\`, \`port\`, \`pid\`

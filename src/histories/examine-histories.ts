@@ -5,6 +5,7 @@ import { toNumber, toObject } from "../wire/fields.ts";
 import { findSettingsFolder } from "./cline/editor-folders.ts";
 import type { FoundSource } from "./find-sources.ts";
 import { surveySources } from "./import-sources.ts";
+import { CopyRegister } from "./importing/copies.ts";
 import { createDeletionTest } from "./importing/import-source.ts";
 import { findSessionId } from "./importing/source-identity.ts";
 import { findSourcePlaces, getSystem } from "./importing/source-places.ts";
@@ -42,6 +43,7 @@ export async function examineHistories(
 ): Promise<readonly AgentHistory[]> {
   const histories = new Map<Format, AgentHistory>();
   const isDeleted = kernel && createDeletionTest(kernel);
+  const copies = kernel && new CopyRegister(kernel);
   for (const parts of groupConversations(await findLocalSources(system, signal))) {
     const [{ format }] = parts;
     const before = histories.get(format) ?? (await createHistory(format, system));
@@ -49,6 +51,8 @@ export async function examineHistories(
     let [isMissing, left] = [false, Number.POSITIVE_INFINITY];
     for (const { source } of parts) {
       if (kernel && ((await isStored(kernel, source)) || (await isDeleted?.(source)))) continue;
+      const copy = await copies?.find(source);
+      if (copy && source.modifiedAt <= copy.until) continue;
       isMissing = true;
       left = Math.min(left, source.modifiedAt + days * DAY_MS - now);
     }

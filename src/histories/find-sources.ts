@@ -1,10 +1,11 @@
 import { realpath } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { LonghaulError } from "../kernel/index.ts";
+import { isWithin } from "../model/base/join-inside.ts";
 import { checkFormats, checkPaths, checkSignal } from "./check-arguments.ts";
 import { identifySource } from "./importing/source-identity.ts";
 import type { Format, ImportSource } from "./port/format.ts";
-import { createFileFolder, type Folder, isWithin, listFolder, readFileFacts } from "./reading/folder.ts";
+import { createFileFolder, type Folder, listFolder, readFileFacts } from "./reading/folder.ts";
 import type { ProblemItem } from "./reading/item.ts";
 
 /** A source with its format and root. */

@@ -4,6 +4,7 @@ import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, findSources } from "./find-sources.ts";
 import { FORMATS } from "./formats.ts";
+import { CopyRegister } from "./importing/copies.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import {
   type Counts,
@@ -14,6 +15,7 @@ import {
 } from "./importing/import-report.ts";
 import { createDeletionTest, importSource, type SourceOptions } from "./importing/import-source.ts";
 import { findSessionId } from "./importing/source-identity.ts";
+import { SourceTrust } from "./importing/source-trust.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./importing/tally.ts";
 import { Input } from "./reading/input.ts";
 import type { ProblemItem } from "./reading/item.ts";
@@ -60,15 +62,17 @@ export async function importSources(
   const totalBytes = survey.sources.reduce((total, { source }) => total + source.sizeBytes, 0);
   await using databases = new DatabaseCopies();
   const isDeleted = options.withForgotten ? undefined : createDeletionTest(kernel);
+  const trust = new SourceTrust(options.system);
+  const copies = options.withForgotten ? undefined : new CopyRegister(kernel);
   let bytesRead = 0;
   let messages = 0;
   for (const [index, found] of survey.sources.entries()) {
     const { path } = found.source;
     const tell = () =>
       options.onProgress?.({ index, count: survey.sources.length, path, bytesRead, totalBytes, messages });
-    const { withOriginals, limits, signal } = options;
+    const { withOriginals, limits, signal, mayImportTree } = options;
     const sourceOptions = {
-      ...dropUndefined({ databases, isDeleted, withOriginals, limits, signal }),
+      ...dropUndefined({ databases, trust, copies, isDeleted, withOriginals, limits, signal, mayImportTree }),
       onBytes: (count: number) => {
         bytesRead += count;
         tell();

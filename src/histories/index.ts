@@ -18,6 +18,7 @@ export { type FoundSource, findSources } from "./find-sources.ts";
 export { FORMATS } from "./formats.ts";
 export { importSources, type Survey, surveySources } from "./import-sources.ts";
 export type { AgentProcess } from "./importing/agent-processes.ts";
+export { type ConversationCopy, CopyRegister, recordCopies } from "./importing/copies.ts";
 export type { ImportOptions, ImportProgress } from "./importing/import-options.ts";
 export type { Counts, ImportReport, ImportTotals, SourceReport } from "./importing/import-report.ts";
 export { findMixedSessions } from "./importing/source-identity.ts";

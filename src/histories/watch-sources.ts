@@ -8,9 +8,11 @@ import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, SKIPPED_FOLDERS } from "./find-sources.ts";
 import { type Survey, surveySources } from "./import-sources.ts";
 import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
+import { CopyRegister } from "./importing/copies.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
 import { createDeletionTest, importSource, type SourceOptions } from "./importing/import-source.ts";
+import { SourceTrust } from "./importing/source-trust.ts";
 import type { ImportSource } from "./port/format.ts";
 import type { ProblemItem } from "./reading/item.ts";
 
@@ -69,10 +71,11 @@ export async function* watchSources(
 ): AsyncGenerator<WatchEvent> {
   checkKernel(kernel);
   checkImportOptions(options);
-  const { signal, intervalMs, stalledAfterMs = 10 * 60_000 } = options;
+  const { signal, intervalMs, mayImportTree, stalledAfterMs = 10 * 60_000 } = options;
   using changes = new FolderWatch();
   const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
+  const copies = options.withForgotten ? undefined : new CopyRegister(kernel);
   const isDeleted = options.withForgotten ? undefined : createDeletionTest(kernel);
   let [print, surveyed]: [string, Survey] = ["", { sources: [], problems: [] }];
   for (let look = 0; !signal?.aborted; look++) {
@@ -105,7 +108,8 @@ export async function* watchSources(
       const withOriginals = options.withOriginals === true && isQuiet;
       const events = await importFollowed(kernel, found, {
         isLive: true,
-        ...dropUndefined({ isDeleted, withOriginals, limits: options.limits, signal }),
+        ...dropUndefined({ copies, isDeleted, withOriginals, mayImportTree, limits: options.limits, signal }),
+        trust: new SourceTrust(options.system),
       });
       const isUnkept = options.withOriginals === true && !isQuiet;
       followed.set(key, { ...found.source, isStalled: false, isUnkept });
@@ -151,7 +155,7 @@ async function importFollowed(
     ...options,
     onProblem: (problem) => problems.push({ type: "problem", problem }),
   });
-  const isNews = !["unchanged", "forgotten", "stopped"].includes(report.status);
+  const isNews = !["unchanged", "forgotten", "refused", "stopped"].includes(report.status);
   return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
 }
 

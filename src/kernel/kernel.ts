@@ -322,21 +322,32 @@ export class Kernel implements AsyncDisposable {
     return this.close();
   }
 
+  /** Opens a session that exists; undefined if there is none. Never creates one, also if it is deleted at this moment. */
+  async existingSession(id: SessionId): Promise<Session | undefined> {
+    if (!(await this.find(id))) return undefined;
+    return this.#attach(id, this.#lifetime);
+  }
+
   /** With a fence, writes to the session are refused once its task may no longer write. */
   async #open(session: SessionSpec, lifetime: Lifetime, fence?: Fence): Promise<Session> {
     this.#lifetime.assertOpen();
     checkSessionId(session.id);
     checkFields("options", session, SESSION_FIELDS);
-    // Loaded on first use: windows and summaries are a third of all code, and a recall needs neither.
-    const { Session } = await import("./session/session.ts");
     const { title } = session;
     const screened =
       title === undefined ? {} : { title: await this.#log.erased.screenTitle(session.id, title) };
     const createdAt = this.#log.clock.now();
     const { created } = await this.#store.sessions.open({ createdAt, ...session, ...screened });
     if (!created) await adoptInterrupted(this.#log, session.id);
+    return this.#attach(session.id, lifetime, fence);
+  }
+
+  /** A handle of a session that is in the store. */
+  async #attach(id: SessionId, lifetime: Lifetime, fence?: Fence): Promise<Session> {
+    // Loaded on first use: windows and summaries are a third of all code, and a recall needs neither.
+    const { Session } = await import("./session/session.ts");
     return new Session({
-      id: session.id,
+      id,
       log: fence ? new FencedLog(this.#logDeps, fence) : this.#log,
       owner: this.#owner,
       lifetime,

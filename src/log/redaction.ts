@@ -164,10 +164,10 @@ export async function redactWithTraces(
 
 /** Completes erasures of entries whose process died. */
 export async function resumeErasures(log: Log): Promise<void> {
-  for await (const { id, value } of listLedger(log.store.ledger, "erasure")) {
-    if (!id.startsWith(JOURNAL_PREFIX)) continue;
+  for await (const { id: row, value } of listLedger(log.store.ledger, "erasure")) {
+    if (!row.startsWith(JOURNAL_PREFIX)) continue;
     await carryOut(log, JSON.parse(value) as ErasurePlan);
-    await log.store.ledger.remove("erasure", [id]);
+    await log.store.ledger.remove("erasure", [row]);
   }
 }
 

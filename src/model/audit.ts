@@ -16,6 +16,9 @@ export interface AuditAct {
 /** The act of deleting an imported conversation; its target is the session. */
 export const SESSION_DELETED = "session.delete";
 
+/** The act of writing a copy of a conversation for an agent or into a file; its target is the session. */
+export const SESSION_COPIED = "session.copy";
+
 /** A recorded act. Each entry holds the digest of its predecessor, so that none can be changed or removed unseen. */
 export interface AuditEntry extends AuditAct {
   /** 1 for the first. */

@@ -22,6 +22,9 @@ export interface BudgetRule extends BudgetScope {
   readonly period: BudgetPeriod;
 }
 
+/** The ids of ceilings: the most that the gateway itself may spend in a day for a purpose, over all gateways. */
+export const CEILING_PREFIX = "ceiling:";
+
 /** A stored budget. Another amount for the same requests, unit and period has the same id. */
 export interface TeamBudget extends BudgetRule {
   readonly id: string;

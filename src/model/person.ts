@@ -13,6 +13,8 @@ export interface Person {
   readonly models?: readonly string[];
   /** Names of upstreams that the person may use; undefined allows all. */
   readonly upstreams?: readonly string[];
+  /** When an admin ended the person's access; undefined unless the person must not sign in until an admin allows it. */
+  readonly blockedAt?: number;
 }
 
 /** A token of a person. The secret itself is stored nowhere. */
@@ -24,4 +26,14 @@ export interface PersonToken {
   /** Undefined if it never expires. */
   readonly expiresAt?: number;
   readonly revokedAt?: number;
+  /** The latest end of tokens that its owner makes with it; undefined if `expiresAt` is. */
+  readonly limitAt?: number;
+  /** The sign-in at a provider that it comes from; undefined if it comes from an admin. */
+  readonly signIn?: ProviderSignIn;
+}
+
+/** A sign-in as its provider names it when it ends there; digests, because the names are the provider's. */
+export interface ProviderSignIn {
+  readonly subject: string;
+  readonly session?: string;
 }

@@ -9,6 +9,9 @@ export interface SessionOrigin {
   readonly project?: string;
 }
 
+/** Where an imported history lay: in its agent's folder, in a working tree, or elsewhere. */
+export type HistoryPlace = "home" | "working-tree" | "elsewhere";
+
 /** The facts of a session that tell its origin. */
 interface SessionFacts {
   readonly id: string;
@@ -30,6 +33,12 @@ export function findProjectFolder({ meta = {} }: Pick<SessionFacts, "meta">): st
   const places = [meta, ...Object.values(meta)].map(toFields);
   const found = places.flatMap(({ cwd, directory }) => toName(cwd) ?? toName(directory) ?? []);
   return toName(toFields(meta.gateway).project) ?? found[0];
+}
+
+/** Where the history of a conversation lay; undefined for a conversation that longhaul recorded itself. */
+export function findHistoryPlace({ meta = {} }: Pick<SessionFacts, "meta">): HistoryPlace | undefined {
+  const { place } = toFields(meta.source);
+  return place === "home" || place === "working-tree" || place === "elsewhere" ? place : undefined;
 }
 
 /** True if one path is the other, or a folder inside of it. */

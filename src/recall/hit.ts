@@ -1,5 +1,6 @@
 import type { ChunkAuthor } from "../log/store/memory-store.ts";
 import type { EntryId, SessionId } from "../model/entry.ts";
+import type { HistoryPlace } from "../model/session-origin.ts";
 import type { Fix, HitDetails } from "./hit-details.ts";
 import type { RecalledMemory } from "./memories/recallable-memories.ts";
 
@@ -44,6 +45,8 @@ export interface SessionHit extends HitBase {
   readonly to: number;
   readonly author: ChunkAuthor;
   readonly speaker: string | null;
+  /** Where the imported history of the entry lay; absent for entries that longhaul recorded itself. */
+  readonly place?: HistoryPlace;
   /** Provenance and state of a memory; undefined for other entries. */
   readonly memory?: RecalledMemory;
   /** Other places with the same text, best first, which are not hits themselves. */

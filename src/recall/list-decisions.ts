@@ -4,7 +4,7 @@ import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { formatEntryId, parseEntryId, type SessionId } from "../model/entry.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { findSessionOwner } from "../model/session-key.ts";
-import { findOrigin, findProjectFolder, isWithinProject } from "../model/session-origin.ts";
+import { findHistoryPlace, findOrigin, findProjectFolder, isWithinProject } from "../model/session-origin.ts";
 import type { Hit, RelatedDecision, SessionHit } from "./hit.ts";
 import { createEntryTest } from "./hits/create-hit-reader.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
@@ -73,7 +73,7 @@ export async function listDecisions(
       if (session === undefined) continue;
       const origin = projects.get(session) ?? (await readProject(log, session));
       projects.set(session, origin);
-      if (project !== undefined && !isOfProject(origin, project)) continue;
+      if (origin.isPlanted || (project !== undefined && !isOfProject(origin, project))) continue;
       if (!(await isShown(session, chunk.seq))) continue;
       const text = (await texts.read(chunk)) ?? "";
       const place = { text, session, entry: formatEntryId(session, chunk.seq) };
@@ -91,12 +91,21 @@ export async function listDecisions(
   return [...listed.values()].slice(0, limit);
 }
 
-type ProjectOfSession = Record<"name" | "folder", string | undefined>;
+interface ProjectOfSession {
+  readonly name: string | undefined;
+  readonly folder: string | undefined;
+  readonly isPlanted: boolean;
+}
 
 /** The project of a conversation; a fork or a sub-agent without one works in that of its parent. */
 async function readProject(log: Log, session: SessionId): Promise<ProjectOfSession> {
   const { meta = {}, parent } = (await log.store.sessions.get(session)) ?? {};
-  const own = { name: findOrigin({ id: session, meta }).project, folder: findProjectFolder({ meta }) };
+  const own = {
+    name: findOrigin({ id: session, meta }).project,
+    folder: findProjectFolder({ meta }),
+    // A history that a repository brought along decided nothing for this person.
+    isPlanted: findHistoryPlace({ meta }) === "working-tree",
+  };
   return parent === undefined || own.name !== undefined || own.folder ? own : readProject(log, parent);
 }
 

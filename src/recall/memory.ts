@@ -26,7 +26,7 @@ import type { Recall } from "./hit.ts";
 import type { Fix } from "./hit-details.ts";
 import { collectHits } from "./hits/collect-hits.ts";
 import { createEntryTest, createHitReader } from "./hits/create-hit-reader.ts";
-import { describeHits } from "./hits/describe-hits.ts";
+import { addPlaces, describeHits } from "./hits/describe-hits.ts";
 import { findFixes, putFixesFirst } from "./hits/find-fixes.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
@@ -192,7 +192,7 @@ export class Memory implements Closable {
       k,
       threshold: options.threshold ?? 0,
     });
-    const hits = await putNewestDecisionsFirst(log, question, collected);
+    const hits = await addPlaces(log, await putNewestDecisionsFirst(log, question, collected));
     const estimated = estimateRecallCertainty(searched, chunks, hits[0]?.similarity ?? null);
     const certainty = fixes.length > 0 ? Math.max(FIX_CERTAINTY, estimated) : estimated;
     return {

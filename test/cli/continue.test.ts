@@ -127,6 +127,54 @@ describe("longhaul continue", () => {
     expect((await here("continue", "last")).files).toHaveLength(2);
   });
 
+  test.each(CONTINUED_AGENTS.filter((agent) => agent !== "claude-code" && agent !== "opencode"))(
+    "a copy for %s is no second conversation, and brings no forgotten words back",
+    async (agent) => {
+      const { store, screen, here } = await importOne();
+      const before = (await here("sessions")).sessions.length;
+      const { files } = await here("continue", "last", "--in", agent);
+      const again = await here("import", "--yes", "--no-index");
+      expect(again.totals.added).toMatchObject({ messages: 0, raw: 0 });
+      expect((await here("sessions")).sessions).toHaveLength(before);
+      const [{ id }] = (await here("sessions")).sessions;
+      const forgotten = await runHere(["forget", `${id}#2`, "--yes", "--store", store], screen);
+      expect(forgotten.stdout).toContain("A copy of it is in ");
+      await here("import", "--yes", "--no-index");
+      expect((await here("sessions")).sessions).toHaveLength(before);
+      await runHere(["forget", id, "--yes", "--store", store], screen);
+      rmSync(files[0] ?? "", { force: true });
+      await here("import", "--yes", "--no-index");
+      expect((await here("sessions")).sessions).toHaveLength(0);
+    },
+  );
+
+  test("what an agent adds to a copy continues the conversation that was copied", async () => {
+    const { here } = await importOne();
+    const [{ id }] = (await here("sessions")).sessions;
+    const before = (await here("show", id, "--all")).entries.length;
+    const { files } = await here("continue", "last", "--in", "codex");
+    const [path] = files;
+    const at = new Date(Date.now() + 60_000);
+    const say = (role: string, type: string, text: string) => {
+      const payload = { type: "message", role, content: [{ type, text }] };
+      appendFileSync(
+        path,
+        `${JSON.stringify({ timestamp: at.toISOString(), type: "response_item", payload })}\n`,
+      );
+    };
+    say("user", "input_text", "Where do we go from here with the quillmarch?");
+    say("assistant", "output_text", "To the heronfold.");
+    utimesSync(path, at, at);
+    const { totals } = await here("import", "--yes", "--no-index");
+    expect(totals.added.messages).toBe(2);
+    const { sessions } = await here("sessions");
+    expect(sessions.map((one: { id: string }) => one.id)).toEqual([id]);
+    const entries = (await here("show", id, "--all")).entries;
+    expect(entries.length).toBeGreaterThan(before);
+    expect(JSON.stringify(entries.slice(-3))).toContain("heronfold");
+    expect(JSON.stringify((await here("show", id)).entries)).toContain("quillmarch");
+  });
+
   test("longhaul continue --deleted restores all deleted conversations, and --dry-run lists them first", async () => {
     const { path, here } = await importOne();
     expect(await here("continue", "--deleted")).toMatchObject({ written: [] });

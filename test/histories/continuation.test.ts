@@ -1,5 +1,5 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { planContinuation } from "../../src/histories/continuing/continuation.ts";
 import { importSources } from "../../src/histories/import-sources.ts";
@@ -50,17 +50,53 @@ describe("a continuation", () => {
     await using session = await kernel.session(ID);
     const intake = await session.intake(`original:${ID}`);
     const [file] = intake.progress as [{ readonly pieces: [] }];
+    for (const evil of ["/srv/backup/-project/a.jsonl", `${projects}/../../a.jsonl`]) {
+      await intake.save({ progress: [{ ...file, path: evil }] });
+      const [planned] = await find();
+      expect(planned?.path.startsWith(`${projects}/`)).toBe(true);
+    }
     for (const evil of [
       "~/.bashrc",
       "/etc/cron.d/evil",
       `${projects}/../../.bashrc`,
       "~/.claude/projects/../../.profile",
+      `${projects}/-project/\\..\\..\\..\\.zshenv`,
+      `${projects}/-project/..\\..\\..\\a.jsonl`,
+      "C:\\x\\projects\\..\\..\\a.jsonl",
+      `${projects}/-project/.bash_login`,
+      `${projects}/-project/run.sh`,
     ]) {
       await intake.save({ progress: [{ ...file, path: evil }] });
-      const [planned] = await find();
-      expect(planned?.path.startsWith(`${projects}/`)).toBe(true);
+      const { files, notes } = await planContinuation(kernel, ID, { system: systemOf(other) });
+      expect(files.map((one) => basename(one.path))).toEqual(["agent-x1.jsonl"]);
+      expect(notes, evil).toHaveLength(1);
     }
     rmSync(home, { recursive: true });
+  });
+
+  test("a side file with a name that leads outside is left out of a continuation, and the continuation says so", async () => {
+    const home = testFolder();
+    const path = writeConversation(home, 1, 2);
+    const results = join(dirname(path), conversationId(1), "tool-results");
+    mkdirSync(results, { recursive: true });
+    writeFileSync(join(results, "toolu_1.txt"), "much output");
+    writeFileSync(join(results, "..\\..\\..\\..\\..\\.zshenv"), "echo owned");
+    writeFileSync(join(results, "..\\..\\..\\..\\..\\a.txt"), "echo owned");
+    const kernel = await testKernel();
+    await importSources(kernel, [home], { withOriginals: true });
+    const { files, notes } = await planContinuation(kernel, ID, { system: systemOf(home) });
+    expect(files.map((file) => file.path)).toEqual([path, join(results, "toolu_1.txt")]);
+    expect(notes).toHaveLength(2);
+    expect(notes.join(" ")).toContain(".zshenv");
+  });
+
+  test("a continuation is refused where a link leads its folder outside of its agent's", async () => {
+    const { kernel } = await importOne();
+    const other = testFolder();
+    mkdirSync(join(other, ".claude", "projects"), { recursive: true });
+    symlinkSync(testFolder(), join(other, ".claude", "projects", "-project"));
+    const plan = planContinuation(kernel, ID, { system: systemOf(other) });
+    await expect(plan).rejects.toMatchObject({ code: "PATH_REFUSED" });
   });
 
   test.each(CONTINUED_AGENTS)(

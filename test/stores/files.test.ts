@@ -57,6 +57,7 @@ describe("the files of a store", () => {
       "1f7105cc95417ad2",
       "608a757cc5889ab6",
       "f9f7381356a8e922",
+      "a125921d42ff6448",
     ]);
   });
 });
@@ -267,6 +268,25 @@ test("a store from before people is read unchanged, and can be repaired", async 
   });
 });
 
+test("a store from before sign-ins that a provider may end is read unchanged", async () => {
+  const path = testFolder();
+  {
+    await using kernel = await openKernel({ path, embedder: null });
+    await kernel.team.add("alice", { by: "test", expiresAt: 5 });
+  }
+  const db = new DatabaseSync(join(path, "log.db"));
+  for (const column of ["limit_at", "subject", "provider_session"])
+    db.exec(`ALTER TABLE person_tokens DROP COLUMN ${column}`);
+  db.exec("ALTER TABLE people DROP COLUMN blocked_at; PRAGMA user_version = 13");
+  db.close();
+  await using kernel = await openKernel({ path, readOnly: true, embedder: null });
+  expect(await kernel.team.people()).toMatchObject([{ name: "alice" }]);
+  expect(await kernel.team.tokens("alice")).toMatchObject([{ expiresAt: 5 }]);
+  await kernel.close();
+  await using upgraded = await openKernel({ path, embedder: null });
+  expect(await upgraded.team.tokens("alice")).toMatchObject([{ expiresAt: 5 }]);
+});
+
 test("a store with counts damaged by a negative limit counts from zero again", async () => {
   const path = testFolder();
   const budget = { unit: "tokens", amount: 1_000, period: "total" } as const;
@@ -279,6 +299,10 @@ test("a store with counts damaged by a negative limit counts from zero again", a
     DROP TRIGGER audit_added;
     DROP TABLE places;
     DROP TABLE ledger;
+    ALTER TABLE person_tokens DROP COLUMN limit_at;
+    ALTER TABLE person_tokens DROP COLUMN subject;
+    ALTER TABLE person_tokens DROP COLUMN provider_session;
+    ALTER TABLE people DROP COLUMN blocked_at;
     ALTER TABLE budget_uses ADD COLUMN reserved REAL NOT NULL DEFAULT 0;
     INSERT INTO budget_uses (budget, start, spent, reserved) SELECT id, 0, -1e12, 999999999974 FROM budgets;
     INSERT INTO budget_reservations SELECT 'r', id, 0, -1e12, 'gateway', 0, 0 FROM budgets;

@@ -19,13 +19,38 @@ export interface TestProvider {
   claims: Record<string, unknown>;
   /** Everything that clients sent to the token endpoint. */
   readonly exchanged: readonly URLSearchParams[];
+  /** Signs the next ID tokens; by default with the provider's own key. */
+  sign: (content: string) => string;
+  /** A signed logout token. */
+  logOut(claims: object): string;
+  /** Answers the token endpoint in place of the provider. */
+  answerToken: ((response: ServerResponse) => void) | undefined;
 }
 
 /** Starts a provider; it ends with the test. */
 export async function startOidcProvider(clientSecret: string): Promise<TestProvider> {
   const grants = new Map<string, Grant>();
   const exchanged: URLSearchParams[] = [];
-  const provider = { issuer: "", claims: {} as Record<string, unknown>, exchanged };
+  const provider: TestProvider & { issuer: string } = {
+    issuer: "",
+    claims: {},
+    exchanged,
+    sign: (content) => sign("sha256", Buffer.from(content), privateKey).toString("base64url"),
+    logOut: (claims) => {
+      const now = Math.floor(Date.now() / 1_000);
+      const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+      const own = {
+        iss: provider.issuer,
+        aud: "longhaul-test",
+        iat: now,
+        exp: now + 120,
+        jti: randomUUID(),
+        events,
+      };
+      return signToken({ ...own, ...claims });
+    },
+    answerToken: undefined,
+  };
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   provider.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -73,6 +98,7 @@ export async function startOidcProvider(clientSecret: string): Promise<TestProvi
     for await (const piece of request) body += piece;
     const fields = new URLSearchParams(body);
     exchanged.push(fields);
+    if (provider.answerToken) return provider.answerToken(response);
     const grant = grants.get(fields.get("code") ?? "");
     grants.delete(fields.get("code") ?? "");
     const challenge = createHash("sha256")
@@ -103,10 +129,10 @@ export async function startOidcProvider(clientSecret: string): Promise<TestProvi
     });
     json({ access_token: "unused", token_type: "Bearer", expires_in: 300, id_token: idToken });
   }
-}
 
-function signToken(claims: object): string {
-  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const content = `${encode({ alg: "RS256", kid: KEY_ID, typ: "JWT" })}.${encode(claims)}`;
-  return `${content}.${sign("sha256", Buffer.from(content), privateKey).toString("base64url")}`;
+  function signToken(claims: object): string {
+    const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const content = `${encode({ alg: "RS256", kid: KEY_ID, typ: "JWT" })}.${encode(claims)}`;
+    return `${content}.${provider.sign(content)}`;
+  }
 }

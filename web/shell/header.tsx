@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { call } from "../api/client.ts";
 import { isSignInNeeded, keepToken, token } from "../api/token.ts";
 import { Select } from "../components/select.tsx";
 import { chooseLanguage, LANGUAGES, type Language, language } from "../i18n/language.ts";
@@ -67,6 +68,7 @@ export function Header() {
             type="button"
             class="quiet"
             onClick={() => {
+              void call("POST /sign-out", { body: {} }).catch(() => undefined);
               keepToken("");
               isSignInNeeded.value = true;
             }}

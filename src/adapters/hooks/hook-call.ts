@@ -107,8 +107,11 @@ export function readHookCall(
     session: find("session_id", "sessionId", "conversation_id", "sessionID"),
     folder: find("cwd", "directory") ?? (typeof root === "string" ? root : undefined),
     transcript: find("transcript_path", "transcriptPath"),
-    prompt: find("prompt", "submitted_prompt") ?? "",
-    tool: name === undefined ? undefined : { name, input: toolInput, output: listTexts(outputs).join("\n") },
+    prompt: clipMiddle(find("prompt", "submitted_prompt") ?? "", MAX_INPUT),
+    tool:
+      name === undefined
+        ? undefined
+        : { name, input: clipInput(toolInput), output: listTexts(outputs).join("\n") },
     isFailed: /failure$/i.test(eventName) || hasFailure(fields.tool_response ?? fields.toolResult),
     summary: find("compact_summary", "summary"),
   };
@@ -129,12 +132,50 @@ export function buildHookReply({ client, eventName, event }: HookCall, text: str
 }
 
 const MAX_DEPTH = 4;
+/** Texts of an output, fields of an input, and characters of either that a search looks at: beginning and end. */
+const MAX_TEXTS = 2_000;
+const MAX_FIELDS = 200;
+const MAX_OUTPUT = 256 * 1_024;
+const MAX_INPUT = 64 * 1_024;
 
-/** All texts in a tool's output, whatever its form. */
-function listTexts(value: unknown, depth = 0): readonly string[] {
-  if (typeof value === "string") return [value];
-  if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return [];
-  return Object.values(value).flatMap((one) => listTexts(one, depth + 1));
+/** All texts in a tool's output, whatever its form, as far as a search looks at them. */
+function listTexts(value: unknown): readonly string[] {
+  const texts: string[] = [];
+  let left = MAX_OUTPUT;
+  const visit = (one: unknown, depth: number): void => {
+    if (texts.length >= MAX_TEXTS || left <= 0) return;
+    if (typeof one === "string") {
+      texts.push(clipMiddle(one, left));
+      left -= one.length;
+    } else if (one !== null && typeof one === "object" && depth <= MAX_DEPTH)
+      for (const key in one) {
+        visit((one as Readonly<Record<string, unknown>>)[key], depth + 1);
+        if (texts.length >= MAX_TEXTS || left <= 0) return;
+      }
+  };
+  visit(value, 0);
+  return texts;
+}
+
+/** A tool's input with long texts and lists cut, because a hook must not hold up everybody. */
+function clipInput(value: unknown, depth = 0): unknown {
+  if (typeof value === "string") return clipMiddle(value, MAX_INPUT);
+  if (value === null || typeof value !== "object") return value;
+  if (depth > MAX_DEPTH) return undefined;
+  if (Array.isArray(value)) return value.slice(0, MAX_FIELDS).map((one) => clipInput(one, depth + 1));
+  const fields: [string, unknown][] = [];
+  for (const key in value) {
+    if (fields.length >= MAX_FIELDS) break;
+    fields.push([key, clipInput((value as Readonly<Record<string, unknown>>)[key], depth + 1)]);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** The beginning and the end of a text that is longer than `most`. */
+function clipMiddle(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  return `${text.slice(0, half)}\n…\n${text.slice(-half)}`;
 }
 
 function hasFailure(output: unknown): boolean {

@@ -1,9 +1,8 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { ConversationIndex, isSameProject } from "../../kernel/calls/project-conversations.ts";
 import { readNewestMessages } from "../../kernel/calls/read-newest-messages.ts";
 import { renderWorkHit } from "../../kernel/calls/render-work.ts";
 import { WorkHistory, type WorkHit } from "../../kernel/calls/work-history.ts";
-import { buildContextBlock, shouldRetrieve } from "../../kernel/faces/memory.ts";
+import { buildContextBlock, pickUnaskedHits, shouldRetrieve } from "../../kernel/faces/memory.ts";
 import {
   chooseHandBack,
   estimateText,
@@ -14,6 +13,8 @@ import {
 import type { Hit, Kernel, SessionId } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/caches.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
+import { markStage } from "../../model/base/loop-stage.ts";
+import { readOutsideEnd } from "../../model/base/outside-file.ts";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
 import { isNamedSession, isOwnSession, isWithinNamedSession } from "../../model/session-key.ts";
 import { sanitizeName, sanitizeText } from "../../recall/text/sanitize-text.ts";
@@ -89,6 +90,7 @@ export class HookService {
    * says that it arrived: an agent that has stopped waiting gets it another time.
    */
   async answer(call: HookCall, caller: HookCaller, deliver: Deliver): Promise<void> {
+    markStage(`hook ${call.event}`);
     if (call.event === "before-compaction" || call.event === "session-end") {
       // A path on another computer, or on this computer but named by a stranger, is not read.
       if (!caller.prefixes && call.transcript !== undefined && !(await this.#isLogged(call)))
@@ -102,8 +104,7 @@ export class HookService {
     this.#queues.set(conversation, queue);
     await queue.run(async () => {
       const isGiven = this.#deps.given.look(conversation);
-      const sessions = await this.#findSessions(call, caller);
-      const found = await this.#find(call, { caller, sessions, isGiven });
+      const found = await this.#find(call, { caller, isGiven, ...(await this.#findSessions(call, caller)) });
       if (!(await deliver(found?.text)) || !found) return;
       this.#deps.given.keep(conversation, found.ids);
       this.#last = `${call.event} ${new Date().toISOString().slice(11, 16)}`;
@@ -112,8 +113,8 @@ export class HookService {
 
   /** Reads the work of a project ahead, so that later calls find it in memory. */
   async warm(folder: string): Promise<void> {
-    const { sessions } = await this.#index({}).within([folder]);
-    await this.#work.fix("", { sessions });
+    const { own } = await this.#findSessions({ folder, session: undefined }, {});
+    await this.#work.fix("", { sessions: own });
   }
 
   async #find(call: HookCall, reach: Reach): Promise<Found | undefined> {
@@ -135,10 +136,10 @@ export class HookService {
   }
 
   /** The open to-dos and decisions of the last conversations of a project, and the user's pinned memories. */
-  async #listOpenWork({ folder }: HookCall, { caller, sessions }: Reach): Promise<readonly string[]> {
+  async #listOpenWork({ folder }: HookCall, { caller, own }: Reach): Promise<readonly string[]> {
     const { kernel } = this.#deps;
     const lines: string[] = [];
-    for (const id of sessions.slice(0, MAX_OPEN_SESSIONS)) {
+    for (const id of own.slice(0, MAX_OPEN_SESSIONS)) {
       lines.push(...(await this.#readOpenWork(id)));
       if (lines.length > 0) break;
     }
@@ -175,17 +176,17 @@ export class HookService {
     if (certainty < MIN_CERTAINTY[reason]) return undefined;
     const idOf = (hit: Hit) => `${hit.kind === "session" ? hit.entry : hit.path} ${hit.text}`;
     const block = buildContextBlock(
-      hits.filter((hit) => !isGiven(idOf(hit))),
+      (reason === "command" ? hits : pickUnaskedHits(hits)).filter((hit) => !isGiven(idOf(hit))),
       { maxTokens: Math.floor(MAX_TOKENS.prompt), tokensOf: estimateText },
     );
     return block && { text: block.text, ids: block.hits.map(idOf) };
   }
 
   /** The last changes of a file and failures after them, or the earlier failure of a command. */
-  async #listBefore(call: HookCall, { sessions }: Reach): Promise<readonly string[]> {
+  async #listBefore(call: HookCall, { own }: Reach): Promise<readonly string[]> {
     const step = toStep(call);
     if (!step) return [];
-    const scope = { sessions, deadlineMs: performance.now() + WORK_MS };
+    const scope = { sessions: own, deadlineMs: performance.now() + WORK_MS };
     const [path] = step.paths;
     if (step.kind === "edit" && path !== undefined) {
       const changes = await this.#work.why(path, { ...scope, limit: 2 });
@@ -201,13 +202,13 @@ export class HookService {
   }
 
   /** The steps that ended the error of a failed call before. */
-  async #listFixes(call: HookCall, { sessions }: Reach): Promise<readonly string[]> {
+  async #listFixes(call: HookCall, { own }: Reach): Promise<readonly string[]> {
     const step = toStep(call);
     const { tool, isFailed } = call;
     if (!tool || !(isFailed || step?.isFailed)) return [];
     const troubles = findTroubles(tool.output);
     if (troubles.length === 0) return [];
-    const scope = { sessions, deadlineMs: performance.now() + WORK_MS, limit: 3 };
+    const scope = { sessions: own, deadlineMs: performance.now() + WORK_MS, limit: 3 };
     const fixes = (await this.#work.fix(troubles.join("\n"), scope)).filter(
       ({ score }) => score >= MIN_FIX_SCORE,
     );
@@ -221,7 +222,7 @@ export class HookService {
     const messages = await readNewestMessages(this.#deps.kernel, session, HAND_BACK_MESSAGES);
     const summary =
       call.summary ??
-      (caller.prefixes || call.transcript === undefined ? "" : readLastSummary(call.transcript));
+      (caller.prefixes || call.transcript === undefined ? "" : await readLastSummary(call.transcript));
     const maxTokens = Math.floor(MAX_TOKENS["after-compaction"] - estimateText(HEAD) - FENCE_TOKENS);
     const { todos, files, commands, decisions } = chooseHandBack(messages, {
       summary,
@@ -233,7 +234,7 @@ export class HookService {
     const lines = [
       ...section("Open to-dos:", todos),
       ...section(`Files in use, in ${sanitizeName(call.folder ?? ".")}:`, files),
-      ...section("Commands that were run:", commands),
+      ...section("Commands that were run:", commands.filter(isWhole)),
       ...section("Decisions:", decisions),
     ];
     // The text of an earlier compaction has left the window with the next one.
@@ -243,16 +244,20 @@ export class HookService {
   }
 
   /** The conversations that a call may quote: all of its project except its own. */
-  async #findSessions(call: HookCall, caller: HookCaller): Promise<readonly SessionId[]> {
-    const { folder, session } = call;
-    if (folder === undefined) return [];
-    const listed = await this.#index(caller).list();
-    return listed
-      .filter(
-        ({ id, project }) =>
-          project !== undefined && isSameProject(project, folder) && !isRunning(id, session),
-      )
-      .map(({ id }) => id);
+  async #findSessions(
+    { folder, session }: Pick<HookCall, "folder" | "session">,
+    caller: HookCaller,
+  ): Promise<Pick<Reach, "sessions" | "own">> {
+    if (folder === undefined) return { sessions: [], own: [] };
+    const listed = (await this.#index(caller).list()).filter(
+      ({ id, project, place }) =>
+        project !== undefined &&
+        isSameProject(project, folder) &&
+        !isRunning(id, session) &&
+        place !== "working-tree",
+    );
+    const own = listed.filter(({ place }) => place !== "elsewhere");
+    return { sessions: listed.map(({ id }) => id), own: own.map(({ id }) => id) };
   }
 
   /** The log's sessions of the calling conversation, newest first. */
@@ -280,6 +285,8 @@ export class HookService {
 interface Reach {
   readonly caller: HookCaller;
   readonly sessions: readonly SessionId[];
+  /** Those whose commands and decisions may be quoted: the person's own, not from a folder that somebody sent. */
+  readonly own: readonly SessionId[];
   readonly isGiven: (text: string) => boolean;
 }
 
@@ -296,6 +303,11 @@ function toLine(text: string): string {
   return `- ${sanitizeText(text).replace(/\s+/g, " ").slice(0, MAX_LINE)}`;
 }
 
+/** True for a command that a line shows unchanged. */
+function isWhole(command: string): boolean {
+  return toLine(command) === `- ${command}`;
+}
+
 function toFixLines(failures: readonly WorkHit[], fixes: readonly WorkHit[]): readonly string[] {
   return [
     ...failures.map((hit) => `failed when it last ran: ${renderWorkHit(hit)}`),
@@ -303,9 +315,10 @@ function toFixLines(failures: readonly WorkHit[], fixes: readonly WorkHit[]): re
   ];
 }
 
-/** The lines that the conversation does not have, as one text. A heading ends in a colon and needs a line below it. */
+/** The lines that the conversation does not have, as one text. A heading needs a line below it. */
 function toFound({ event }: HookCall, { isGiven }: Reach, lines: readonly string[]): Found | undefined {
-  const isHeading = (line: string | undefined) => line?.endsWith(":") === true;
+  // A line of content begins with a dash, and may end in a colon too.
+  const isHeading = (line: string | undefined) => line?.endsWith(":") === true && !line.startsWith("- ");
   const fresh = lines
     .filter((line) => isHeading(line) || !isGiven(line))
     .filter((line, index, all) => !isHeading(line) || (index + 1 < all.length && !isHeading(all[index + 1])));
@@ -363,9 +376,10 @@ function toConversation({ client, session, transcript, folder }: HookCall): stri
 const TAIL_BYTES = 512 * 1_024;
 
 /** The text of the newest summary in a transcript's end; empty if there is none or the file cannot be read. */
-function readLastSummary(path: string): string {
+async function readLastSummary(path: string): Promise<string> {
   try {
-    const lines = readTail(path).split("\n").toReversed();
+    const end = await readOutsideEnd(path, TAIL_BYTES);
+    const lines = end.toString("utf8").split("\n").toReversed();
     for (const line of lines) {
       if (!line.includes("isCompactSummary") && !line.includes('"compacted"')) continue;
       const record = toObject(JSON.parse(line));
@@ -378,16 +392,4 @@ function readLastSummary(path: string): string {
     // Without the summary, facts that it has may be given again.
   }
   return "";
-}
-
-function readTail(path: string): string {
-  const file = openSync(path, "r");
-  try {
-    const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
-    readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.toString("utf8");
-  } finally {
-    closeSync(file);
-  }
 }

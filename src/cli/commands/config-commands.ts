@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isLonghaulError, LonghaulError } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { readOutsideFileSync } from "../../model/base/outside-file.ts";
 import { type CommandGroup, type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { readAgentFile, replaceAgentFile } from "../connecting/agent-file.ts";
@@ -210,6 +211,10 @@ interface EffectiveSetting {
   readonly source: string;
 }
 
+/** A project's settings come from its repository, which may hold anything in their place. */
+const readProjectFile = (path: string) =>
+  readOutsideFileSync(path, { maxBytes: 1_024 * 1_024, allowsLink: true });
+
 /** Lists the files with settings, in order of precedence. */
 async function listSettingsFiles(
   context: CliContext,
@@ -221,7 +226,7 @@ async function listSettingsFiles(
   const places = getPlaces(context, options);
   const folder = findUserFolder(places);
   const projects = listProjectFiles(places).map((path, index): SettingsFile => {
-    const isKnown = folder !== undefined && isTrusted(folder, path, readFileSync(path));
+    const isKnown = folder !== undefined && isTrusted(folder, path, readProjectFile(path));
     return { level: "project", path, exists: true, isInEffect: index === 0 && isKnown };
   });
   const user = chooseUserFile(places);
@@ -314,7 +319,7 @@ async function changeSetting(
     if (isChanged) replaceAgentFile(file, text);
     const written = { key, value: candidate === undefined ? null : JSON.parse(candidate), path, isChanged };
     if (!isProject) return written;
-    if (isChanged && wasTrusted) config.trustContent(trustFolder, path, readFileSync(path), Date.now());
+    if (isChanged && wasTrusted) config.trustContent(trustFolder, path, readProjectFile(path), Date.now());
     return { ...written, isTrusted: wasTrusted };
   }
   throw failure;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   CONTINUED_AGENTS,
@@ -6,8 +6,10 @@ import {
   findLocalSources,
   importSources,
   planContinuation,
+  recordCopies,
 } from "../../histories/index.ts";
 import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
+import { readOutsideFile, readOutsideFileSync } from "../../model/base/outside-file.ts";
 import { findSessionOwner } from "../../model/session-key.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -88,6 +90,8 @@ export const continueCommand = defineCommand({
           details: { format: agent ?? "its own" },
         });
       const written = await writeContinuation(session, await plan(session), isDryRun);
+      if (!isDryRun && !written.isOriginal)
+        await recordCopies(kernel, session, written.files, { by: getActor() });
       if (!isDryRun) await importAgain(kernel, [written], context);
       if (options.json) await printTo(context.stdout, `${toSafeJson(written)}\n`);
       else await printTo(context.stdout, describeWritten(written, isDryRun));
@@ -108,7 +112,10 @@ export const continueCommand = defineCommand({
     if (options.json) await printTo(context.stdout, `${toSafeJson({ written, failed, isDryRun })}\n`);
     else {
       const lines = [
-        ...written.map(({ command }) => command),
+        ...written.flatMap(({ command, files, notes }) => [
+          command,
+          ...[...files, ...notes].map((line) => `  ${line}`),
+        ]),
         ...failed.map(({ session, reason }) => `not given back: ${session}: ${reason}`),
         `${formatQuantity(written.length, "conversation")} ${isDryRun ? "would be given back" : "given back"}.`,
       ];
@@ -173,20 +180,33 @@ async function importAgain(
   const sources = await findLocalSources({ home, platform, env }, signal);
   const own = sources.filter(({ source }) => source.paths.some((path) => files.has(path)));
   const paths = own.map(({ source }) => source.path);
-  await importSources(kernel, paths, { withOriginals: true, withForgotten: true, signal });
+  await importSources(kernel, paths, {
+    withOriginals: true,
+    withForgotten: true,
+    system: { home, platform, env },
+    signal,
+  });
 }
 
 async function hasSameBytes({ path, pieces }: Continuation["files"][number]): Promise<boolean> {
-  if (!statSync(path).isFile()) return false;
   const chunks: Buffer[] = [];
   for await (const piece of pieces()) chunks.push(Buffer.from(piece));
-  return Buffer.concat(chunks).equals(readFileSync(path));
+  const bytes = Buffer.concat(chunks);
+  const there = await readOutsideFile(path, { maxBytes: bytes.length, allowsLink: true }).catch(
+    () => undefined,
+  );
+  return there !== undefined && bytes.equals(there);
 }
+
+/** A longer list of conversations is not one. */
+const MAX_LIST_BYTES = 64 * 1_024 * 1_024;
 
 /** Adds a conversation to its agent's list, whose other items stay. */
 function addToList({ path, item }: NonNullable<Continuation["list"]>): void {
-  const text = existsSync(path) ? readFileSync(path, "utf8") : "[]";
-  const items: unknown = JSON.parse(text);
+  const text = existsSync(path)
+    ? readOutsideFileSync(path, { maxBytes: MAX_LIST_BYTES, allowsLink: true })
+    : "[]";
+  const items: unknown = JSON.parse(text.toString());
   if (!Array.isArray(items) || items.some((one) => one?.id === item.id)) return;
   mkdirSync(dirname(path), { recursive: true });
   writeAtomically(path, JSON.stringify([...items, item]), 0o600);

@@ -1,13 +1,15 @@
-import { extname, join, normalize, resolve, sep } from "node:path";
+import { extname, join, resolve, sep } from "node:path";
 import {
   exportSession,
   type OnDamage,
   type OutputPiece,
+  recordCopies,
   WRITERS,
   type Writer,
 } from "../../histories/index.ts";
-import type { Kernel, SessionId } from "../../kernel/index.ts";
+import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { joinInside } from "../../model/base/join-inside.ts";
 import { findSessionOwner } from "../../model/session-key.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -85,6 +87,10 @@ export const exportCommand = defineCommand({
       isForced: options.force === true,
     };
     const written = await writeFiles(kernel, session, target, { signal: context.signal, onDamage });
+    await recordCopies(kernel, session, written.files, { by: getActor() }).catch((error: unknown) => {
+      // A store on a read-only disk can be exported, but not written.
+      if (!isLonghaulError(error, "STORE_READ_ONLY")) throw error;
+    });
     if (options.json) await printJson(context, { session, writer: writer.name, ...written });
     else if (!options.quiet) context.stderr.write(formatWritten(target.out, written));
     return exitCode;
@@ -135,9 +141,11 @@ async function writeFiles(
   await using staging = await StagingFolder.createNextTo(wanted.out, wanted.isForced);
   const stage = async (session: SessionId) => {
     const place = placing(session);
+    let target = { file: "", path: "" };
     for await (const { file, text } of exportSession(kernel, session, wanted.writer, onDamage)) {
       signal.throwIfAborted();
-      await staging.write(place(file), text);
+      if (file !== target.file || target.path === "") target = { file, path: await place(file) };
+      await staging.write(target.path, text);
     }
   };
   await stage(id);
@@ -164,7 +172,7 @@ async function* listDescendants(kernel: Kernel, id: SessionId): AsyncGenerator<S
 }
 
 /** Maps a file name from a writer to its path on disk. */
-type PathMapper = (file: string) => string;
+type PathMapper = (file: string) => Promise<string>;
 
 /** Export request. */
 interface ExportTarget {
@@ -182,23 +190,13 @@ async function createPathMapper(wanted: ExportTarget): Promise<(session: Session
   if (there === "file" && (writer.isFolder || withChildren)) {
     throw new UsageError(`--out is the file ${out}; expected a folder`);
   }
-  if (writer.isFolder) return () => mapIntoFolder(out);
-  if (withChildren) return (session) => (file) => join(out, `${toFileName(session)}${extname(file)}`);
-  if (there === "folder") return () => mapIntoFolder(out);
+  if (writer.isFolder) return () => (file) => joinInside(out, file.split(sep).join("/"));
+  if (withChildren) return (session) => async (file) => join(out, `${toFileName(session)}${extname(file)}`);
+  if (there === "folder") return () => (file) => joinInside(out, file.split(sep).join("/"));
   if (there === "file" && !isForced) throw new TargetExistsError(out);
-  return () => () => out;
+  return () => async () => out;
 }
 
 function toFileName(session: SessionId): string {
   return session.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "_");
-}
-
-/** Places files below a folder; throws if a foreign id in a file name would lead outside. */
-export function mapIntoFolder(folder: string): PathMapper {
-  return (file) => {
-    const relative = normalize(file);
-    const isOutside = relative.split(sep).includes("..") || relative.startsWith(sep) || /^\w:/.test(relative);
-    if (!isOutside && relative !== ".") return join(folder, relative);
-    throw new Error(`A writer named the file ${JSON.stringify(file)}, which is not below its folder.`);
-  };
 }

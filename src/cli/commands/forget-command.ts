@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { CopyRegister } from "../../histories/index.ts";
 import type { ErasurePlan, FreedCounts } from "../../kernel/faces/log.ts";
 import { type Kernel, parseEntryId } from "../../kernel/index.ts";
 import { findMemoryOwner } from "../../model/session-key.ts";
@@ -25,6 +26,8 @@ interface ForgetTarget {
   readonly preview?: () => Promise<ErasurePlan>;
   /** The file in which its agent still has it. */
   readonly file?: string | undefined;
+  /** Files with copies that longhaul wrote. */
+  readonly copies?: readonly string[];
 }
 
 /** Removes a memory, an entry or a whole session, with everything derived from it. */
@@ -99,6 +102,11 @@ export const forgetCommand = defineCommand({
             kind === "session" ? "; imports leave it out until its agent writes to it again" : "";
           lines.push(`Its agent still has it in ${escapeLine(file)}${remedy}.\n`);
         }
+      for (const { copies } of forgotten)
+        for (const path of copies ?? [])
+          lines.push(
+            `A copy of it is in ${escapeLine(path)}; imports take nothing from it that was copied.\n`,
+          );
       if (files !== undefined) lines.push(`Removed ${formatQuantity(files, "file")} from the index.\n`);
       await printTo(context.stdout, lines.join(""));
     }
@@ -115,7 +123,13 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
       owner !== undefined
         ? () => kernel.memories(owner).forgetAll()
         : () => kernel.deleteSession(id, { by: getActor() });
-    return { name: id, kind: "session", forget, file: await findAgentFile(kernel, id) };
+    return {
+      name: id,
+      kind: "session",
+      forget,
+      file: await findAgentFile(kernel, id),
+      copies: await findCopies(kernel, id),
+    };
   }
   const place = parseEntryId(name);
   const owner = findMemoryOwner(place.session);
@@ -138,6 +152,7 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
     forget,
     preview,
     file: await findAgentFile(kernel, id),
+    copies: await findCopies(kernel, id),
   };
 }
 
@@ -156,12 +171,11 @@ async function printPlans(
   targets: readonly ForgetTarget[],
   isJson: boolean,
 ): Promise<void> {
-  const plans: { readonly name: string; readonly plan?: ErasurePlan; readonly file?: string | undefined }[] =
-    [];
-  for (const { name, preview, file } of targets)
-    plans.push({ name, file, ...(preview && { plan: await preview() }) });
+  const plans: (Pick<ForgetTarget, "name" | "file" | "copies"> & { readonly plan?: ErasurePlan })[] = [];
+  for (const { name, preview, file, copies } of targets)
+    plans.push({ name, file, ...(copies && { copies }), ...(preview && { plan: await preview() }) });
   if (isJson) return printJson(context, { isDryRun: true, targets: plans });
-  const lines = plans.flatMap(({ name, plan, file }) => [
+  const lines = plans.flatMap(({ name, plan, file, copies = [] }) => [
     `${escapeLine(name)} would be forgotten.\n`,
     ...(plan?.entries ?? [])
       .filter(({ cause }) => cause !== "named")
@@ -171,6 +185,7 @@ async function printPlans(
       (id) => `  ${escapeLine(id)} has the words and stays: it belongs to somebody else, or is a memory\n`,
     ),
     ...(file === undefined ? [] : [`  ${escapeLine(file)} stays: it belongs to its agent\n`]),
+    ...copies.map((path) => `  ${escapeLine(path)} stays: longhaul wrote it as a copy\n`),
   ]);
   await printTo(context.stdout, lines.join(""));
 }
@@ -179,6 +194,12 @@ async function printPlans(
 async function findAgentFile(kernel: Kernel, id: string): Promise<string | undefined> {
   const { path } = ((await kernel.find(id))?.meta?.source ?? {}) as { readonly path?: unknown };
   return typeof path === "string" && existsSync(path) ? path : undefined;
+}
+
+/** The copies of a session that longhaul wrote, as far as they still exist. */
+async function findCopies(kernel: Kernel, id: string): Promise<readonly string[]> {
+  const copies = await new CopyRegister(kernel).of(id);
+  return copies.map(({ path }) => path).filter((path) => existsSync(path));
 }
 
 async function isConfirmed(

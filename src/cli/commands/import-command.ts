@@ -92,6 +92,7 @@ export const importCommand = defineCommand({
     return importOnce(context, options, paths, {
       ...choice,
       dryRun: isDryRun,
+      isAgreed: options.yes === true,
       isIndexed: options["no-index"] !== true,
     });
   },
@@ -112,7 +113,13 @@ async function watchImports(
   let messages = 0;
   let exitCode: number = EXIT.fine;
   await using kernel = await openStore(context, options);
-  for await (const event of watchSources(kernel, paths, { ...choice, withOriginals: true })) {
+  for await (const event of watchSources(kernel, paths, {
+    ...choice,
+    withOriginals: true,
+    // While it watches, nobody is there to be asked.
+    mayImportTree: async () => false,
+    system: { home: context.home, platform: context.platform, env: context.env },
+  })) {
     if (event.type === "imported") {
       sessions.add(event.report.session);
       messages += event.report.added.messages;

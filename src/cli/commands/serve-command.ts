@@ -37,7 +37,7 @@ export const serveCommand = defineCommand({
     }
     if (options["hooks-only"]) {
       const { serveHooks } = await import("../serving/serve-hooks.ts");
-      return serveHooks(context, options);
+      return serveWatched(() => serveHooks(context, options));
     }
     if (isFirstRun(context, options)) {
       const { runTour } = await import("../first-run/run-tour.ts");
@@ -46,6 +46,17 @@ export const serveCommand = defineCommand({
     }
     // Loaded lazily: the options above do not need the gateway.
     const { serveGateway: serve } = await import("../serving/serve-gateway.ts");
-    return serve(context, options);
+    return serveWatched(() => serve(context, options));
   },
 });
+
+/** Serves under the watchdog, which ends a process whose loop never comes back. */
+async function serveWatched(serve: () => Promise<number>): Promise<number> {
+  const { watchLoop } = await import("../serving/watch-loop.ts");
+  const leave = watchLoop();
+  try {
+    return await serve();
+  } finally {
+    leave();
+  }
+}

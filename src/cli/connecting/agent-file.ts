@@ -8,7 +8,6 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
-  readFileSync,
   realpathSync,
   renameSync,
   rmdirSync,
@@ -18,6 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { LonghaulError } from "../../kernel/index.ts";
+import { readOutsideFileSync } from "../../model/base/outside-file.ts";
 
 /** The configuration file of an agent, as it is on disk. */
 export interface AgentFile {
@@ -47,7 +47,7 @@ export function readAgentFile(path: string): AgentFile {
     throw createRefusal(path, "it belongs to another user");
   if (stats.size > MAX_BYTES) throw createRefusal(path, `it is larger than ${MAX_BYTES / 1024 / 1024} MB`);
   const realPath = realpathSync(path);
-  const bytes = readFileSync(realPath);
+  const bytes = readOutsideFileSync(realPath, { maxBytes: MAX_BYTES });
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { path, realPath, bytes, text, mode: stats.mode & 0o7777 };

@@ -10,6 +10,7 @@ import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { INDEX_PHASES, type IndexCounts, indexWithBar } from "../memory/index-phases.ts";
 import { getStorePath, openStore } from "../open-store.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
 import { choosePaint } from "../terminal/choose-paint.ts";
 import { escapeLine, toSafeJson } from "../terminal/escape.ts";
 import { formatCount } from "../terminal/format-count.ts";
@@ -20,6 +21,8 @@ import { getReportExitCode, renderImportReport } from "./render-import-report.ts
 /** Choices of an import. */
 interface ImportChoice
   extends Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun" | "withForgotten"> {
+  /** True if the person has agreed to everything beforehand, which is no answer about a working tree. */
+  readonly isAgreed?: boolean;
   /** False to leave the index to the next recall. */
   readonly isIndexed: boolean;
   /** Further work on the imported conversations, while they are indexed. */
@@ -35,10 +38,17 @@ export async function importOnce(
   paths: readonly string[],
   { isIndexed, whileIndexing, ...choice }: ImportChoice,
 ): Promise<number> {
-  const { stdout, signal } = context;
+  const { stdout, signal, home, platform, env } = context;
   const isDryRun = choice.dryRun === true;
   const hasIndex = isIndexed && !isDryRun;
   const bar = new PhaseBar(context, options, hasIndex ? [IMPORT_PHASE, ...INDEX_PHASES] : [IMPORT_PHASE]);
+  const answers = new Map<string, Promise<boolean>>();
+  const mayImportTree = (path: string, tree: string): Promise<boolean> => {
+    bar.clear();
+    const answer = answers.get(tree) ?? askAboutTree(context, options, path, tree, choice.isAgreed === true);
+    answers.set(tree, answer);
+    return answer;
+  };
   let report: ImportReport;
   let indexed: IndexCounts | undefined;
   {
@@ -48,6 +58,8 @@ export async function importOnce(
       report = await importSources(kernel, paths, {
         ...choice,
         withOriginals: !isDryRun,
+        system: { home, platform, env },
+        mayImportTree,
         onProgress: (progress) => {
           const { index, count } = progress;
           const words = `${formatCount(Math.min(index + 1, count))} of ${formatCount(count)} conversations`;
@@ -78,6 +90,22 @@ export async function importOnce(
     await printTo(stdout, lines.map((line) => `${line}\n`).join(""));
   }
   return getReportExitCode(report);
+}
+
+/** Asks about the histories of one working tree. Nobody agrees to them beforehand: a repository may bring them along. */
+async function askAboutTree(
+  context: CliContext,
+  options: CommonValues,
+  path: string,
+  tree: string,
+  isAgreed: boolean,
+): Promise<boolean> {
+  const { isTerminal } = context;
+  if (isAgreed || options.json || options.quiet || !isTerminal.stdin || !isTerminal.stdout) return false;
+  context.stdout.write(
+    `${escapeLine(path)} lies in the working tree ${escapeLine(tree)}. Whoever wrote that repository may have put it there, and agents would take its words for yours.\n`,
+  );
+  return askYesNo(context, `Import the histories of ${escapeLine(tree)}?`);
 }
 
 /** Builds the index; a failure costs the index only, because the next recall continues it. */

@@ -77,6 +77,10 @@ function formatSummary({ sources, totals }: ImportReport, { isDryRun }: ImportRe
     : [`${formatCount(having("imported"))} imported`, `${formatCount(having("unchanged"))} unchanged`];
   if (having("forgotten") > 0)
     words.push(`${formatCount(having("forgotten"))} forgotten here and left out (--forgotten imports them)`);
+  if (having("refused") > 0)
+    words.push(
+      `${formatCount(having("refused"))} in a working tree left out (name their path and answer the question; one that git tracks is never imported)`,
+    );
   const known = sources.filter(({ status }) => status !== "failed").map(({ session }) => session);
   const repeated = known.length - new Set(known).size;
   if (repeated > 0)

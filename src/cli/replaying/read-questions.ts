@@ -1,8 +1,9 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { RecordedMessage } from "../../kernel/faces/window.ts";
 import type { Message } from "../../kernel/index.ts";
+import { readOutsideFileSync } from "../../model/base/outside-file.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A conversation, a question asked at its end, and the texts in it that answer the question. */
@@ -12,6 +13,9 @@ export interface MarkedQuestion {
   readonly question: string;
   readonly evidence: readonly string[];
 }
+
+/** The longest text of JavaScript. */
+const MAX_BYTES = 512 * 1_024 * 1_024;
 
 interface QuestionRow {
   readonly question_id: string;
@@ -64,12 +68,14 @@ function buildQuestion(
   return { id: row.question_id, conversation, question: row.question, evidence };
 }
 
+const readPart = (path: string) => readOutsideFileSync(path, { maxBytes: MAX_BYTES, allowsLink: true });
+
 function readRows<Row>(folder: string, name: string): readonly Row[] {
   const path = join(folder, name);
   const isPlain = existsSync(path);
   if (!isPlain && !existsSync(`${path}.gz`))
     throw new UsageError(`${folder} contains no ${name}; name a folder of questions in LongMemEval's layout`);
-  const bytes = isPlain ? readFileSync(path) : gunzipSync(readFileSync(`${path}.gz`));
+  const bytes = isPlain ? readPart(path) : gunzipSync(readPart(`${path}.gz`));
   return bytes
     .toString("utf8")
     .split("\n")

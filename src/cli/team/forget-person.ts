@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { readOutsideFileSync } from "../../model/base/outside-file.ts";
 import { erasePerson, requireErasable } from "../../server/erasing/erase-person.ts";
 import {
   buildCertificateName,
@@ -109,9 +110,14 @@ function writeCertificate(
   return [file, textFile];
 }
 
+const MAX_CERTIFICATE_BYTES = 64 * 1_024 * 1_024;
+
 function readCertificate({ cwd }: CliContext, file: string): string {
   try {
-    return readFileSync(resolve(cwd, file), "utf8");
+    return readOutsideFileSync(resolve(cwd, file), {
+      maxBytes: MAX_CERTIFICATE_BYTES,
+      allowsLink: true,
+    }).toString("utf8");
   } catch {
     throw new UsageError(`--verify: ${file} cannot be read`);
   }

@@ -17,8 +17,8 @@ export const crushFormat: Format = createDatabaseFormat({
   name: NAME,
   title: "Crush",
   processes: ["crush"],
-  // The database of each project is in the project; the working folder is the one at hand.
-  homes: ({ env }) => (env.PWD ? [`${env.PWD}/.crush`] : []),
+  // The database of each project is in the project, whose author may have put it there: its path has to be named.
+  homes: () => [],
   fileName: /^crush\.db$/,
   tables: { sessions: ["id", "title", "parent_session_id"], messages: ["session_id", "role", "parts"] },
   async *list(database) {

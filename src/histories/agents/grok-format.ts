@@ -1,10 +1,11 @@
 import { join } from "node:path";
 import type { Json, MessageInput, PartInput } from "../../kernel/index.ts";
+import { isWithin } from "../../model/base/join-inside.ts";
 import { omitFields, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
 import { decodeChatCall } from "../../wire/openai-chat/chat-content-decode.ts";
 import type { Format } from "../port/format.ts";
-import { type Folder, isWithin } from "../reading/folder.ts";
+import type { Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

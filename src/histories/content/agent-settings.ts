@@ -1,13 +1,15 @@
-import { readFile } from "node:fs/promises";
+import { findOutsideText } from "../../model/base/outside-file.ts";
 import { parseCommentedJson } from "../../model/base/parse-commented-json.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
+
+const MAX_BYTES = 8 * 1_024 * 1_024;
 
 /** Reads settings files of an agent; later files win, field by field. Missing and broken files are skipped. */
 export async function readAgentSettings(paths: readonly string[]): Promise<JsonObject> {
   let settings: JsonObject = {};
   for (const path of paths) {
-    const text = await readFile(path, "utf8").catch(() => undefined);
+    const text = await findOutsideText(path, { maxBytes: MAX_BYTES, allowsLink: true });
     if (text === undefined) continue;
     try {
       settings = { ...settings, ...toObject(parseCommentedJson(text)) };

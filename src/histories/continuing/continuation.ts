@@ -1,9 +1,10 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve, sep } from "node:path";
 import type { RawBody } from "../../kernel/faces/log.ts";
 import {
   type Entry,
   formatEntryId,
+  isLonghaulError,
   type Json,
   type Kernel,
   LonghaulError,
@@ -16,6 +17,7 @@ import {
 } from "../../kernel/index.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { isWithin, joinInside } from "../../model/base/join-inside.ts";
 import { formatResumeCommand } from "../../model/resume-command.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
 import { toArray, toObject, toText } from "../../wire/fields.ts";
@@ -27,9 +29,9 @@ import { type KeptFile, readOriginals } from "../importing/originals.ts";
 import { getSystem } from "../importing/source-places.ts";
 import type { Format, System } from "../port/format.ts";
 import type { ExportedSession, Writer } from "../port/writer.ts";
-import { isWithin } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { WRITERS } from "../writers.ts";
+import { placeKeptFile } from "./place-kept-file.ts";
 import { type ContinuedAgent, convertToolCall } from "./tool-counterparts.ts";
 
 /** A file to be written for an agent. */
@@ -134,21 +136,26 @@ async function restoreConversation(
   const kept = await readFamily(kernel, record.id, system.home);
   const main = toText(source?.path);
   if (kept.length > 0) {
-    const files = kept.map(({ file, id }): ContinuationFile => {
-      const path = file.isCopy
-        ? join(findExportFolder(system), `${basename(id)}.json`)
-        : relocate(file.path, format, homes);
-      return {
-        path,
-        isSide: !file.isCopy && !isMainFile(file, main, id === record.id),
-        pieces: () => file.bytes(),
-      };
-    });
+    const files: ContinuationFile[] = [];
+    const notes: string[] = [];
+    for (const { file, id } of kept) {
+      const isSide = !file.isCopy && !isMainFile(file, main, id === record.id);
+      try {
+        const path = file.isCopy
+          ? await joinInside(findExportFolder(system), `${basename(id)}.json`)
+          : await placeKeptFile(file.path, format, homes);
+        files.push({ path, isSide, pieces: () => file.bytes() });
+      } catch (error) {
+        if (!isSide || !isLonghaulError(error, "PATH_REFUSED")) throw error;
+        notes.push(error.message);
+      }
+    }
     const command = buildCommand(format.name, files, own, cwd);
-    const list = format.name === "cline" && { list: buildTaskItem(system, own, record, cwd, files[0]?.path) };
+    const data = homes.find((home) => isWithin(files[0]?.path ?? "", home));
+    const list = format.name === "cline" && { list: buildTaskItem(system, own, record, cwd, data) };
     // A conversation of a database is kept as a file that its agent imports.
     const isOriginal = kept.every(({ file }) => !file.isCopy);
-    return { agent: format.name, files, ...list, isOriginal, command, notes: [] };
+    return { agent: format.name, files, ...list, isOriginal, command, notes };
   }
   const writer = WRITERS.find(({ name }) => name === format.name);
   if (!writer)
@@ -202,20 +209,6 @@ function isMainFile({ path }: KeptFile, main: string | undefined, isOwn: boolean
   return isOwn && (main === undefined || basename(path) === basename(main) || isWithin(path, main));
 }
 
-/**
- * Moves a path below the agent's folder on this computer, if it was read from elsewhere. A store may come from somebody
- * else, so no path leads outside. Only Aider keeps its file in the project.
- */
-function relocate(kept: string, format: Format, homes: readonly string[]): string {
-  const path = resolve(kept);
-  const [home] = homes;
-  if (format.name === "aider" && /^\.aider[\w.]*\.md$/.test(basename(path))) return path;
-  if (home === undefined || homes.some((one) => isWithin(path, one))) return path;
-  const pieces = path.split(/[\\/]/);
-  const at = pieces.lastIndexOf(basename(home));
-  return at >= 0 ? join(home, ...pieces.slice(at + 1)) : join(home, basename(dirname(path)), basename(path));
-}
-
 /** The folder that holds the files a writer names. */
 async function findFolder(agent: ContinuedAgent, system: System, cwd: string): Promise<string> {
   const format = FORMATS.find(({ name }) => name === agent);
@@ -240,7 +233,9 @@ async function findFolder(agent: ContinuedAgent, system: System, cwd: string): P
 async function findGeminiProject(home: string, cwd: string): Promise<string> {
   const { projects } = await readAgentSettings([join(dirname(home), "projects.json")]);
   const name = toText(toObject(projects)?.[resolve(cwd)]);
-  return name !== undefined && /^[\w.-]+$/.test(name) ? name : createHash("sha256").update(cwd).digest("hex");
+  return name !== undefined && /^[\w-][\w.-]*$/.test(name)
+    ? name
+    : createHash("sha256").update(cwd).digest("hex");
 }
 
 /** The model that opencode would choose itself: it continues with the one that the messages name, and fails without it. */
@@ -276,17 +271,16 @@ async function collectFiles(
 ): Promise<readonly ContinuationFile[]> {
   const texts = new Map<string, string[]>();
   for await (const { file, text } of pieces) texts.set(file, [...(texts.get(file) ?? []), text]);
-  return [...texts].map(([file, own]) => {
-    const path = join(folder, file);
-    if (!isWithin(path, folder)) throw createRefusal(file, "is not below its folder");
-    return {
-      path,
+  const files: ContinuationFile[] = [];
+  for (const [file, own] of texts)
+    files.push({
+      path: await joinInside(folder, file.split(sep).join("/")),
       isSide: false,
       async *pieces() {
         yield* own;
       },
-    };
-  });
+    });
+  return files;
 }
 
 /** Cline resumes only tasks that are in its list. */
@@ -295,9 +289,8 @@ function buildTaskItem(
   id: string,
   { title, createdAt }: SessionRecord,
   cwd: string | undefined,
-  file?: string,
+  data = join(system.home, ".cline", "data"),
 ): NonNullable<Continuation["list"]> {
-  const data = file === undefined ? join(system.home, ".cline", "data") : dirname(dirname(dirname(file)));
   const counts = { tokensIn: 0, tokensOut: 0, totalCost: 0 };
   const item = {
     id,

@@ -1,4 +1,4 @@
-import type { Format } from "../port/format.ts";
+import type { Format, System } from "../port/format.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { SourceReport } from "./import-report.ts";
 
@@ -24,6 +24,13 @@ export interface ImportOptions {
   readonly withForgotten?: boolean;
   /** Also keep the bytes of the conversations' files, so that an agent can get them back unchanged. */
   readonly withOriginals?: boolean;
+  /**
+   * Decides about a history in a working tree that git does not track; one that git tracks is left out. Without it, all
+   * are imported, with the mark of their place.
+   */
+  readonly mayImportTree?: (path: string, tree: string) => Promise<boolean>;
+  /** The computer and its user, whose agents' folders are trusted; this one by default. */
+  readonly system?: System;
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: ImportProgress) => void;

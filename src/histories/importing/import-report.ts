@@ -37,10 +37,10 @@ export interface SourceReport {
   readonly sizeBytes: number;
   /**
    * "planned": dry run; "unchanged": nothing was new; "forgotten": left out, because it was deleted from the store and has
-   * not changed since; "failed": the source could not be read completely; "stopped": a signal ended the import, stored
+   * not changed since; "refused": left out, because it lies in a working tree and nobody agreed to it; "failed": the source could not be read completely; "stopped": a signal ended the import, stored
    * records stay, and the next import continues from there.
    */
-  readonly status: "planned" | "imported" | "unchanged" | "forgotten" | "failed" | "stopped";
+  readonly status: "planned" | "imported" | "unchanged" | "forgotten" | "refused" | "failed" | "stopped";
   /**
    * Records in this read, new or not. A read continues where the last one stopped, so it may not cover the whole
    * source.

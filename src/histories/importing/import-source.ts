@@ -10,13 +10,16 @@ import { SESSION_DELETED } from "../../model/audit.ts";
 import { clipEnd } from "../../model/base/clip-end.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { buildTagPattern, WRAPPER_TAGS } from "../../model/message-tags.ts";
+import type { HistoryPlace } from "../../model/session-origin.ts";
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
 import { isDamageError } from "../reading/damage-error.ts";
 import { Input } from "../reading/input.ts";
-import type { Item, ProblemItem, SessionItem } from "../reading/item.ts";
+import type { Item, ProblemItem, RecordItem, SessionItem } from "../reading/item.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseCopies } from "../reading/source-database.ts";
+import type { ConversationCopy, CopyRegister } from "./copies.ts";
+import type { ImportOptions } from "./import-options.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
 import { keepOriginals } from "./originals.ts";
 import { SessionImport } from "./session-import.ts";
@@ -28,6 +31,7 @@ import {
   listSourceSessions,
   nameIntake,
 } from "./source-identity.ts";
+import { isTracked, SourceTrust } from "./source-trust.ts";
 import { OpenCalls } from "./tally.ts";
 
 const MAX_CHARACTERS = 80;
@@ -40,6 +44,11 @@ export interface SourceOptions {
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
   readonly databases?: DatabaseCopies;
+  /** Knows the copies that longhaul wrote: their records are those of the conversation. */
+  readonly copies?: CopyRegister;
+  /** Tells where a history lies; by default, by the folders of this computer's agents. */
+  readonly trust?: SourceTrust;
+  readonly mayImportTree?: ImportOptions["mayImportTree"];
   /** Conversations to leave out. */
   readonly isDeleted?: ((source: ImportSource) => Promise<boolean>) | undefined;
   readonly onBytes?: (count: number) => void;
@@ -79,7 +88,16 @@ export async function importSource(
   found: FoundSource,
   options: SourceOptions = {},
 ): Promise<SourceReport> {
-  const run = new SourceImport(kernel, found, await findSessionId(kernel, found.source), options);
+  const { trust = new SourceTrust() } = options;
+  const place = await trust.place(found);
+  const copy = await options.copies?.find(found.source);
+  const original = copy && (await kernel.find(copy.session));
+  const run = new SourceImport(kernel, {
+    found: { ...found, place },
+    own: await findSessionId(kernel, found.source),
+    options,
+    copied: copy && { copy, isThere: original !== undefined },
+  });
   const bulkhead = kernel.maintenance.bulkhead("import");
   const item = `${found.source.format} ${found.source.path}`;
   let failure: unknown;
@@ -95,12 +113,25 @@ export async function importSource(
     }
   };
   try {
-    if (await options.isDeleted?.(found.source)) return run.report("forgotten");
+    const isOld = copy && !original && found.source.modifiedAt <= copy.until;
+    if (isOld || (await options.isDeleted?.(found.source))) return run.report("forgotten");
+    if (await isRefused(found, place, { ...options, trust })) return run.report("refused");
     if ((await bulkhead.run(item, read)) === "done") return run.report("done");
   } catch (error) {
     failure = error;
   }
   return run.report(options.signal?.aborted ? "stopped" : "failed", failure);
+}
+
+/** True for a history in a working tree that came with the repository, or that the person does not want. */
+async function isRefused(
+  { source: { path } }: FoundSource,
+  place: HistoryPlace,
+  { trust, mayImportTree }: Pick<SourceOptions, "mayImportTree"> & { readonly trust: SourceTrust },
+): Promise<boolean> {
+  if (place !== "working-tree" || !mayImportTree) return false;
+  const tree = (await trust.findTree(path)) ?? path;
+  return (await isTracked(path)) || !(await mayImportTree(path, tree));
 }
 
 /** Records on their way to one session. */
@@ -113,15 +144,37 @@ interface SessionLane {
   firstRequest: string | undefined;
 }
 
+/** A source that longhaul wrote as a copy, and whether the conversation is still in the store. */
+interface CopiedSource {
+  readonly copy: ConversationCopy;
+  readonly isThere: boolean;
+}
+
+/** A source with the place where it lies. */
+interface PlacedSource extends FoundSource {
+  readonly place: HistoryPlace;
+}
+
+interface SourceImportParts {
+  readonly found: PlacedSource;
+  readonly own: SessionId;
+  readonly options: SourceOptions;
+  readonly copied: CopiedSource | undefined;
+}
+
 class SourceImport {
   readonly #kernel: Kernel;
-  readonly #found: FoundSource;
-  readonly #session: SessionId;
+  readonly #found: PlacedSource;
+  /** The id by which the source itself is known. */
+  readonly #own: SessionId;
   readonly #options: SourceOptions;
   /** The file that the session was last imported from, if that is another one. */
   #otherPath: string | undefined;
   readonly #lanes = new Map<string | undefined, SessionLane>();
   readonly #openCalls = new OpenCalls();
+  readonly #copied: CopiedSource | undefined;
+  /** True once a record of the copy is later than the copying: all that follow are new. */
+  #isPastCopy = false;
   #main: Session | undefined;
   /**
    * The last checkpoint that is not stored yet. It may be older than the stored records: these are then read again and
@@ -135,18 +188,19 @@ class SourceImport {
   #lost = 0;
   #damaged = 0;
 
-  constructor(kernel: Kernel, found: FoundSource, session: SessionId, options: SourceOptions) {
+  constructor(kernel: Kernel, { found, own, options, copied }: SourceImportParts) {
     this.#kernel = kernel;
     this.#found = found;
-    this.#session = session;
+    this.#own = own;
     this.#options = options;
+    this.#copied = copied;
   }
 
   async read(): Promise<void> {
     const { source, format, root } = this.#found;
     const { limits, signal, isLive, databases } = this.#options;
     const known = await this.#kernel.find(this.#session);
-    const path = known && findSourcePath(known);
+    const path = known && !this.#copied?.isThere ? findSourcePath(known) : undefined;
     if (path !== source.path) this.#otherPath = path;
     // Another file is read from its beginning, to tell whether it holds the same conversation.
     const isKnown = known !== undefined && this.#otherPath === undefined;
@@ -174,12 +228,14 @@ class SourceImport {
       // Records before a failure are valid.
       if (!signal?.aborted) await this.#flush();
     }
+    // A copy says nothing about the whole conversation, and its bytes would bring erased words back.
+    if (this.#copied) return;
     for (const lane of this.#lanes.values()) await this.#finish(lane);
     const main = this.#lanes.get(undefined)?.sessionImport;
     if (this.#options.withOriginals && main) await keepOriginals(main.session, this.#found, input);
   }
 
-  report(outcome: "done" | "forgotten" | "stopped" | "failed", error?: unknown): SourceReport {
+  report(outcome: "done" | "forgotten" | "refused" | "stopped" | "failed", error?: unknown): SourceReport {
     const { source } = this.#found;
     const targets = [...this.#lanes.values()].flatMap(({ sessionImport: target }) => target ?? []);
     const sum = (of: "found" | "added") =>
@@ -227,14 +283,34 @@ class SourceImport {
         this.#state = item.state;
         return;
       default:
-        this.#lane(item.child).items.push(item);
-        if (item.type === "record" && item.body.kind === "message") {
-          this.#openCalls.addMessage(item.body.message);
-          this.#lane(item.child).firstRequest ??= findFirstRequest(item.body.message);
-          this.#options.onMessage?.();
+        if (this.#copied) {
+          if (item.type !== "record" || !this.#isNew(item, this.#copied.copy)) return;
+          const { parent: _, ...rest } = item;
+          return this.#add(rest);
         }
-        if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
+        return this.#add(item);
     }
+  }
+
+  /** True for a record that the agent added to a copy. */
+  #isNew({ at }: RecordItem, { until }: ConversationCopy): boolean {
+    this.#isPastCopy ||= at !== undefined && at > until;
+    return this.#isPastCopy;
+  }
+
+  async #add(item: SessionImportItem & { readonly child?: string }): Promise<void> {
+    this.#lane(item.child).items.push(item);
+    if (item.type === "record" && item.body.kind === "message") {
+      this.#openCalls.addMessage(item.body.message);
+      this.#lane(item.child).firstRequest ??= findFirstRequest(item.body.message);
+      this.#options.onMessage?.();
+    }
+    if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
+  }
+
+  /** The session of the source: that of the conversation for a copy of one that is still there. */
+  get #session(): SessionId {
+    return this.#copied?.isThere ? this.#copied.copy.session : this.#own;
   }
 
   /** Flushes sub-agents first: the source's checkpoint must never be ahead of their records. */
@@ -265,7 +341,7 @@ class SourceImport {
     const record = await session.record();
     const { title = record.title === undefined ? lane.firstRequest : undefined, meta } = lane.facts;
     // The time of the last change tells later whether the store has all of the conversation.
-    const source = lane.child === undefined ? { source: describeSource(this.#found.source) } : {};
+    const source = lane.child === undefined ? { source: describeSource(this.#found) } : {};
     const nextMeta = { ...record.meta, ...meta, ...source };
     const isSame =
       (title === undefined || title === record.title) &&
@@ -284,12 +360,14 @@ class SourceImport {
     const own = lane.child === undefined ? source.title : undefined;
     const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
     const options = dropUndefined({
-      meta: { source: omitTime(describeSource(source)), ...meta },
+      meta: { source: omitTime(describeSource(this.#found)), ...meta },
       title,
       createdAt: createdAt ?? source.modifiedAt,
     });
     const session = await this.#openSession(id, lane.child, options);
-    lane.sessionImport = await SessionImport.open(session, nameIntake(id), source.format, {
+    // A copy has an intake of its own in the session of its conversation.
+    const intake = nameIntake(lane.child === undefined ? this.#own : id);
+    lane.sessionImport = await SessionImport.open(session, intake, source.format, {
       ...dropUndefined({ otherPath: this.#otherPath }),
       path: source.path,
       onProblem: (reason, severity) =>
@@ -324,7 +402,7 @@ class SourceImport {
   #buildId(child: string | undefined): SessionId {
     if (child === undefined) return this.#session;
     const { format } = this.#found.source;
-    return deriveSessionId({ format, id: this.#session.slice(format.length + 1) }, child);
+    return deriveSessionId({ format, id: this.#own.slice(format.length + 1) }, child);
   }
 
   #lane(child: string | undefined): SessionLane {
@@ -365,8 +443,8 @@ function omitTime({ modifiedAt: _, ...facts }: ReturnType<typeof describeSource>
 }
 
 /** The part of a source that its session keeps. */
-function describeSource({ format, id, path, cwd, modifiedAt }: ImportSource) {
-  return dropUndefined({ format, id, path, cwd, modifiedAt });
+function describeSource({ source: { format, id, path, cwd, modifiedAt }, place }: PlacedSource) {
+  return dropUndefined({ format, id, path, cwd, modifiedAt, place });
 }
 
 /** Returns the first line of a person's request; undefined for messages that tools wrote in the person's name. */

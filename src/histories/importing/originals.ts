@@ -5,13 +5,13 @@ import { join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { type Json, LonghaulError, type Session } from "../../kernel/index.ts";
+import { isWithin } from "../../model/base/join-inside.ts";
+import { openOutsideFile } from "../../model/base/outside-file.ts";
 import { ORIGINAL_FORMAT } from "../../model/entry.ts";
 import { toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
-import { isWithin } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
-import { openFile } from "../reading/open-file.ts";
 
 /** Most bytes of a file in one entry. */
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -159,7 +159,7 @@ async function* readPieces(
   known: readonly Piece[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Buffer> {
-  const { file } = await openFile(path);
+  const { file } = await openOutsideFile(path);
   try {
     let offset = 0;
     for (let index = 0; ; index++) {

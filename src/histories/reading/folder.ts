@@ -1,5 +1,6 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
-import { basename, join, sep } from "node:path";
+import { basename, join } from "node:path";
+import { isWithin } from "../../model/base/join-inside.ts";
 import type { ProblemItem } from "./item.ts";
 import { readBytes } from "./read-bytes.ts";
 import { READ_LIMITS } from "./read-limits.ts";
@@ -37,11 +38,6 @@ export async function readFileFacts(path: string): Promise<FileFacts | undefined
   if (!stat?.isFile()) return undefined;
   const name = basename(path).replace(/\.(gz|zst)$/i, "");
   return { path, name, sizeBytes: stat.size, modifiedAt: Math.trunc(stat.mtimeMs) };
-}
-
-/** Tells whether a path is `root` or below it. Both must be free of links. */
-export function isWithin(path: string, root: string): boolean {
-  return path === root || path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 /** Facts about the tree of a folder. */

@@ -2,13 +2,14 @@ import { realpathSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { type Json, LonghaulError } from "../../kernel/index.ts";
+import { isWithin } from "../../model/base/join-inside.ts";
+import { openOutsideFile } from "../../model/base/outside-file.ts";
 import { describeJsonFault, parseJson } from "../../model/base/parse-json.ts";
 import { isDamageError } from "./damage-error.ts";
-import { type FileFacts, type Folder, isWithin, listFolder, readFileFacts } from "./folder.ts";
+import { type FileFacts, type Folder, listFolder, readFileFacts } from "./folder.ts";
 import type { ProblemItem } from "./item.ts";
 import { type JsonElement, readJsonElements } from "./json-elements.ts";
 import { CHECK_BYTES, hashPosition, type JsonLine, type Position, readJsonLines } from "./json-lines.ts";
-import { openFile } from "./open-file.ts";
 import { readBytes } from "./read-bytes.ts";
 import { READ_LIMITS, type ReadLimits } from "./read-limits.ts";
 import { type DatabaseCopies, openSourceDatabase, type SourceDatabase } from "./source-database.ts";
@@ -191,7 +192,7 @@ export class Input {
       return `${facts.sizeBytes}:${facts.modifiedAt}`;
     }
     const from = Math.max(0, offset - CHECK_BYTES);
-    const { file } = await openFile(path);
+    const { file } = await openOutsideFile(path);
     try {
       const before = Buffer.alloc(offset - from);
       const { bytesRead } = await file.read(before, 0, before.length, from);

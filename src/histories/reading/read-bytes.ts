@@ -1,5 +1,5 @@
 import { TextDecoder } from "node:util";
-import { openFile } from "./open-file.ts";
+import { openOutsideFile } from "../../model/base/outside-file.ts";
 import type { ReadLimits } from "./read-limits.ts";
 import { isCompressed, unpackFile } from "./unpack-file.ts";
 
@@ -34,7 +34,7 @@ async function* readPlainBytes(
   from: number,
   { signal, onRead, chunkBytes = CHUNK_BYTES }: Omit<BytesOptions, "limits">,
 ): AsyncGenerator<Buffer> {
-  const { file, sizeBytes } = await openFile(path);
+  const { file, sizeBytes } = await openOutsideFile(path);
   const size = Math.min(chunkBytes, sizeBytes + 1);
   const read = (buffer: Buffer, position: number) => file.read(buffer, 0, size, position);
   let [current, other] = [Buffer.allocUnsafe(size), Buffer.allocUnsafe(size)];

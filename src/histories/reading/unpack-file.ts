@@ -2,8 +2,8 @@ import type { FileHandle } from "node:fs/promises";
 import type { Transform } from "node:stream";
 import * as zlib from "node:zlib";
 import { LonghaulError } from "../../kernel/index.ts";
+import { openOutsideFile } from "../../model/base/outside-file.ts";
 import { createDamageError } from "./damage-error.ts";
-import { openFile } from "./open-file.ts";
 import type { ReadLimits } from "./read-limits.ts";
 
 const PACKED_CHUNK_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ export async function* unpackFile(
   path: string,
   { limits, signal }: { readonly limits: ReadLimits; readonly signal?: AbortSignal },
 ): AsyncGenerator<Buffer> {
-  const { file, sizeBytes } = await openFile(path);
+  const { file, sizeBytes } = await openOutsideFile(path);
   let unpacked = 0;
   try {
     // Node stops after the first zstd frame, though a file may hold several; for gzip it reads all members.

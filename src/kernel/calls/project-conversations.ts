@@ -1,7 +1,12 @@
 import { parse } from "node:path";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findMemoryOwner, isOwnSession } from "../../model/session-key.ts";
-import { findProjectFolder, isWithinProject } from "../../model/session-origin.ts";
+import {
+  findHistoryPlace,
+  findProjectFolder,
+  type HistoryPlace,
+  isWithinProject,
+} from "../../model/session-origin.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../index.ts";
 
@@ -22,6 +27,8 @@ export interface ConversationScope {
 interface ProjectConversation {
   readonly id: SessionId;
   readonly project: string | undefined;
+  /** Where its history lay; undefined if longhaul recorded it. */
+  readonly place: HistoryPlace | undefined;
 }
 
 /** The result of a listing. */
@@ -60,7 +67,11 @@ export async function readConversations(
       newest ??= record.id;
       if (record.id === until) return { conversations, newest, isCutShort: true };
       if (isConversation(record) && isOwnSession(prefixes, record.id))
-        conversations.push({ id: record.id, project: findProjectFolder(record) });
+        conversations.push({
+          id: record.id,
+          project: findProjectFolder(record),
+          place: findHistoryPlace(record),
+        });
     }
     before = page.at(-1)?.id;
     if (page.length < limit) break;

@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../model/base/caches.ts";
-import { findOrigin } from "../../model/session-origin.ts";
+import { findHistoryPlace, findOrigin, type HistoryPlace } from "../../model/session-origin.ts";
 import {
   findEnding,
   findTroubles,
@@ -32,6 +32,8 @@ interface WorkScope {
 export interface WorkHit {
   readonly session: SessionId;
   readonly agent: string | undefined;
+  /** Where the history of the session lay; undefined if longhaul recorded it. */
+  readonly place: HistoryPlace | undefined;
   readonly step: WorkStep;
   /** The line of the error that the step ended, for a fix. */
   readonly error?: string;
@@ -49,6 +51,7 @@ export interface WorkHit {
 interface SessionWork {
   readonly session: SessionId;
   readonly agent: string | undefined;
+  readonly place: HistoryPlace | undefined;
   /** The end of the session and of its line when it was read. */
   readonly seq: number;
   readonly lineSeq: number;
@@ -223,7 +226,8 @@ export class WorkHistory {
     const troubles = steps.flatMap((step) => step.troubles.map((line) => ({ ...readTrouble(line), step })));
     const { lineSeq } = record;
     const { agent } = findOrigin(record);
-    const work = { session: id, agent, seq, lineSeq, checkedMs: nowMs, steps, troubles };
+    const place = findHistoryPlace(record);
+    const work = { session: id, agent, place, seq, lineSeq, checkedMs: nowMs, steps, troubles };
     this.#known.set(id, work);
     return work;
   }
@@ -234,7 +238,7 @@ function describe(
   step: WorkStep,
   all: readonly SessionWork[],
 ): Omit<WorkHit, "score" | "error" | "confirmed"> {
-  const { session, agent, steps } = work;
+  const { session, agent, place, steps } = work;
   const commit = steps.find(({ at, seq, commit: made }) => made && at >= step.at && seq > step.seq)?.commit;
   const hasChangedSince = step.paths.some((path) =>
     all.some((other) =>
@@ -243,7 +247,7 @@ function describe(
       ),
     ),
   );
-  return { session, agent, step, commit: step.commit ?? commit, hasChangedSince };
+  return { session, agent, place, step, commit: step.commit ?? commit, hasChangedSince };
 }
 
 /** A step that was copied into a later conversation, or repeated, counts once. */

@@ -36,3 +36,4 @@ export {
   retrieveContext,
 } from "../../recall/retrieval/retrieve-context.ts";
 export { shouldRetrieve, type WantedRetrieval } from "../../recall/retrieval/should-retrieve.ts";
+export { pickUnaskedHits } from "../../recall/retrieval/unasked-hits.ts";

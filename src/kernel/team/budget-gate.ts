@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { BudgetStore, BudgetUse } from "../../log/store/budget-store.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import type { BudgetScope, TeamBudget } from "../../model/budget.ts";
+import { type BudgetScope, CEILING_PREFIX, type TeamBudget } from "../../model/budget.ts";
 import type { Clock } from "../../model/clock.ts";
 import { parseModelId } from "../../model/model-id.ts";
 import { findPeriodEnd, getKeptFrom, getPeriodStart } from "./budget-period.ts";
@@ -32,6 +32,23 @@ export interface BudgetHold {
   settle(actual: BudgetAmounts): Promise<void>;
 }
 
+/** The most that the gateway itself may spend in a day for a purpose, over all gateways of a store. */
+export interface SpendingCeiling {
+  readonly purpose: string;
+  readonly usd: number;
+}
+
+/** A ceiling as a budget that an estimate must fit in whole: budgets of people may be passed by the last request. */
+function toCeilingBudget({ purpose, usd }: SpendingCeiling, estimate: number): TeamBudget {
+  const amount = Math.max(0, usd - estimate + Number.EPSILON);
+  return {
+    id: `${CEILING_PREFIX}${purpose}`,
+    unit: "usd",
+    period: "day",
+    amount: estimate > usd ? 0 : amount,
+  };
+}
+
 /** A reservation lapses this long after its gateway has last renewed it. */
 const LIFE_MS = 120_000;
 const RENEW_MS = 30_000;
@@ -55,10 +72,15 @@ export class BudgetGate implements AsyncDisposable {
     this.#onError = onError;
   }
 
-  /** Reserves the estimate of a request in all budgets that count it, or in none. */
-  async reserve(request: BudgetedRequest, estimate: BudgetAmounts): Promise<BudgetDecision> {
+  /** Reserves the estimate of a request in all budgets that count it and below a ceiling, or in none. */
+  async reserve(
+    request: BudgetedRequest,
+    estimate: BudgetAmounts,
+    ceiling?: SpendingCeiling,
+  ): Promise<BudgetDecision> {
     const listed = await this.#budgets.list(request.person ?? "");
     const matching = listed.filter((budget) => matchesBudget(budget, request));
+    if (ceiling) matching.push(toCeilingBudget(ceiling, estimate.usd ?? 0));
     const now = this.#clock.now();
     const unpriced = estimate.usd === undefined ? matching.find(({ unit }) => unit === "usd") : undefined;
     if (unpriced) return { type: "unpriced", budget: toBudgetStatus(unpriced, undefined, now) };
@@ -186,10 +208,26 @@ function toPlainName(project: string): string {
   return project.normalize("NFC").toLowerCase();
 }
 
+/** Names of Amazon that stand for a model and do not say which. */
+const OPAQUE_NAME =
+  /^arn:[\w-]+:(?:bedrock|sagemaker):.*[:/](?:application-inference-profile|provisioned-model|custom-model|custom-model-deployment|imported-model|(?:default-)?prompt-router|endpoint|prompt)\//i;
+
+/** A name as it is spelled outside of a path. */
+function decodeName(model: string): string {
+  try {
+    return decodeURIComponent(model);
+  } catch {
+    return model;
+  }
+}
+
 /** True if a budget is for a model, however providers and routers spell it: a budget must not miss one of its requests. */
 function matchesModel(pattern: string, model: string): boolean {
   const plain = pattern.trim().toLowerCase();
-  const names = [model, model.trim().toLowerCase(), parseModelId(model).name];
+  const decoded = decodeName(model);
+  // Nobody can tell from such a name which model answers.
+  if (OPAQUE_NAME.test(decoded)) return true;
+  const names = [model, decoded, decoded.trim().toLowerCase(), parseModelId(decoded).name];
   return names.some((name) => matchesName(pattern, name) || matchesName(plain, name));
 }
 

@@ -9,7 +9,13 @@ import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { BUDGET_PERIODS, BUDGET_UNITS, type BudgetRule, type TeamBudget } from "../../model/budget.ts";
 import type { Clock } from "../../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../../model/errors.ts";
-import { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "../../model/person.ts";
+import {
+  PERSON_ROLES,
+  type Person,
+  type PersonRole,
+  type PersonToken,
+  type ProviderSignIn,
+} from "../../model/person.ts";
 import { buildPersonId, LOCAL_PERSON } from "../../model/session-key.ts";
 import { BudgetGate, type BudgetStatus, toBudgetStatus } from "./budget-gate.ts";
 import { getPeriodStart } from "./budget-period.ts";
@@ -93,9 +99,10 @@ export class Team {
     const person = applySettings(known ?? { name, role: "member", createdAt: now }, options);
     const secret = createPersonSecret();
     const { expiresAt } = options;
-    const token = buildToken(secret, name, now, expiresAt);
+    const token = buildToken(secret, { person: name, createdAt: now, ...dropUndefined({ expiresAt }) });
     const details = { role: person.role, expiresAt: expiresAt ?? null };
-    await this.#store.people.addToken(token, { person }, this.#act(options.by, "token.add", name, details));
+    const act = this.#act(options.by, "token.add", name, details);
+    await this.#store.people.addToken(token, { person, allows: true }, act);
     return { person, secret };
   }
 
@@ -115,36 +122,83 @@ export class Team {
     return person;
   }
 
-  /** Gives a person a new secret; the former ones end after `graceMs`, at once by default. */
+  /**
+   * Gives a person a new secret; the former ones end after `graceMs`, at once by default. One that the person makes with
+   * an own token, `from`, ends when that allows at the latest; one that somebody else makes allows the person to sign in.
+   */
   async rotate(
     name: string,
-    options: { readonly graceMs?: number; readonly expiresAt?: number; readonly by: string },
+    options: {
+      readonly graceMs?: number;
+      readonly expiresAt?: number;
+      readonly from?: PersonToken;
+      readonly by: string;
+    },
   ): Promise<{ readonly person: Person; readonly secret: string }> {
     checkFields("options", options, { by: "name", expiresAt: "number?" });
     const graceMs = checkWholeNumber("graceMs", options.graceMs ?? 0, 0);
     const person = await this.#require(name);
     const now = this.#clock.now();
     const secret = createPersonSecret();
-    const token = buildToken(secret, name, now, options.expiresAt);
-    const details = { graceMs, expiresAt: options.expiresAt ?? null };
+    const { from } = options;
+    const limitAt = from && (from.limitAt ?? from.expiresAt);
+    const expiresAt =
+      limitAt === undefined ? options.expiresAt : Math.min(options.expiresAt ?? limitAt, limitAt);
+    const facts = dropUndefined({ expiresAt, limitAt, signIn: from?.signIn });
+    const token = buildToken(secret, { person: name, createdAt: now, ...facts });
+    const details = { graceMs, expiresAt: expiresAt ?? null };
     const act = this.#act(options.by, "token.rotate", name, details);
-    await this.#store.people.addToken(token, { othersEndAt: now + graceMs }, act);
+    const allows = options.by !== buildPersonId(name);
+    if (!(await this.#store.people.addToken(token, { othersEndAt: now + graceMs, allows }, act)))
+      throw createBlockedError(name);
     return { person, secret };
   }
 
-  /** Adds a token that ends by itself, and its person, a member, if there is none; the other tokens stay. */
-  async signIn(name: string, options: { readonly expiresAt: number }): Promise<{ readonly secret: string }> {
+  /**
+   * Adds a token that ends by itself, and its person, a member, if there is none; the other tokens stay. `limitAt` is the
+   * latest end of tokens that the person makes with it; neither passes the end that an admin has set for the person.
+   * Throws PERSON_BLOCKED for a person whose access an admin has ended.
+   */
+  async signIn(
+    name: string,
+    options: { readonly expiresAt: number; readonly limitAt?: number; readonly signIn?: ProviderSignIn },
+  ): Promise<{ readonly secret: string; readonly expiresAt: number }> {
     this.#assertOpen();
-    checkFields("options", options, { expiresAt: "number" });
+    checkFields("options", options, { expiresAt: "number", limitAt: "number?", signIn: "object?" });
     const now = this.#clock.now();
     const known = await this.find(name);
     if (!known) checkName(name);
+    const endAt = known ? await this.#findAdminEnd(name) : Number.POSITIVE_INFINITY;
+    if (endAt <= now) throw createBlockedError(name);
+    const { signIn = { subject: computeDigest(name) } } = options;
+    const expiresAt = Math.min(options.expiresAt, endAt);
+    const limitAt = Math.min(options.limitAt ?? options.expiresAt, endAt);
     const secret = createPersonSecret();
-    const token = buildToken(secret, name, now, options.expiresAt);
+    const token = buildToken(secret, { person: name, createdAt: now, expiresAt, limitAt, signIn });
     const person = known ? {} : { person: { name, role: "member" as const, createdAt: now } };
-    const act = this.#act(buildPersonId(name), "token.sign-in", name, { expiresAt: options.expiresAt });
-    await this.#store.people.addToken(token, person, act);
-    return { secret };
+    const act = this.#act(buildPersonId(name), "token.sign-in", name, { expiresAt });
+    if (!(await this.#store.people.addToken(token, { ...person, allows: false }, act)))
+      throw createBlockedError(name);
+    return { secret, expiresAt };
+  }
+
+  /** Ends the tokens of a sign-in that its provider has ended, or the one token with which somebody signs out. */
+  async signOut(
+    wanted: ProviderSignIn | Pick<PersonToken, "digest">,
+    options: { readonly by: string },
+  ): Promise<number> {
+    this.#assertOpen();
+    checkFields("options", options, { by: "name" });
+    const act = this.#act(options.by, "token.sign-out", options.by, {});
+    return this.#store.people.endSignIns(wanted, this.#clock.now(), act);
+  }
+
+  /** The latest end of the tokens that admins gave a person; infinite if they gave none, or one without an end. */
+  async #findAdminEnd(name: string): Promise<number> {
+    const given = (await this.tokens(name)).filter(({ signIn }) => signIn === undefined);
+    if (given.length === 0) return Number.POSITIVE_INFINITY;
+    const ends = given.map(({ limitAt, expiresAt }) => limitAt ?? expiresAt ?? Number.POSITIVE_INFINITY);
+    return Math.max(...ends);
   }
 
   /** Ends all tokens of a person at once and returns the number of those that were valid. */
@@ -306,8 +360,16 @@ function getTokenState({ expiresAt, revokedAt }: PersonToken, now: number): Toke
   return expiresAt !== undefined && expiresAt <= now ? "expired" : "valid";
 }
 
-function buildToken(secret: string, person: string, createdAt: number, expiresAt?: number): PersonToken {
-  return { digest: digestSecret(secret), person, createdAt, ...dropUndefined({ expiresAt }) };
+function buildToken(secret: string, facts: Omit<PersonToken, "digest">): PersonToken {
+  return { digest: digestSecret(secret), ...facts };
+}
+
+function createBlockedError(name: string): LonghaulError {
+  return new LonghaulError(
+    "PERSON_BLOCKED",
+    `An admin has ended the access of ${name}; "longhaul token rotate ${name}" allows it again.`,
+    { details: { person: name } },
+  );
 }
 
 function applySettings(person: Person, { role, models, upstreams }: PersonSettings): Person {

@@ -5,7 +5,7 @@ import type { Message } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Part, TextPart } from "../../model/part.ts";
 import { splitAtSentences } from "../../model/sentences.ts";
-import { findSessionOwner } from "../../model/session-key.ts";
+import { findMemoryOwner, findSessionOwner } from "../../model/session-key.ts";
 import type { ReadyBody } from "../spilled-parts.ts";
 import { listLedger } from "../store/ledger-store.ts";
 import type { Store } from "../store/store.ts";
@@ -17,9 +17,6 @@ export const REMOVED_TITLE = "(title removed)";
 
 /** Stands for erased content. */
 export const ERASED: TextPart = { type: "text", text: "[removed on request]" };
-
-/** Sessions of memories have their own record of forgotten values. */
-const MEMORY_PREFIX = "memory:";
 
 /** The row whose value changes with every erasure. */
 const STAMP = "";
@@ -96,7 +93,8 @@ export class ErasedWords {
     isImport: boolean,
   ): readonly ReadyBody<Body>[] {
     const words = this.#testFor(session);
-    if (!words || session.startsWith(MEMORY_PREFIX)) return items;
+    // Sessions of memories have their own record of forgotten values.
+    if (!words || findMemoryOwner(session) !== undefined) return items;
     return items.map((item) => {
       const body = screenBody(item.body, isImport, words);
       return body === item.body ? item : withoutBlobs(item, body as Body);

@@ -15,7 +15,7 @@ import { ADDED_ELEMENTS } from "../../model/message-tags.ts";
 import { listSingleEdits } from "../../model/overlay.ts";
 import type { Part } from "../../model/part.ts";
 import { removeElements } from "../../model/remove-elements.ts";
-import { findSessionOwner } from "../../model/session-key.ts";
+import { findMemoryOwner, findSessionOwner } from "../../model/session-key.ts";
 import { toEntry } from "../entry-body.ts";
 import { parseStoredJson } from "../intake.ts";
 import type { Log } from "../log.ts";
@@ -355,7 +355,8 @@ async function findElsewhere(
       const cause = stored && findRepeatedWords(toEntry(place.session, stored), words);
       if (!cause) continue;
       // A memory is forgotten by itself, so that agents cannot save it again.
-      const isOwn = findSessionOwner(place.session) === owner && !place.session.startsWith("memory:");
+      const isMemory = findMemoryOwner(place.session) !== undefined;
+      const isOwn = findSessionOwner(place.session) === owner && !isMemory;
       if (isOwn) add(place, cause);
       else kept.add(formatEntryId(place.session, place.seq));
     }

@@ -53,7 +53,7 @@ export interface BudgetStore {
   uses(
     periods: readonly { readonly budget: string; readonly start: number }[],
   ): Promise<readonly BudgetUse[]>;
-  /** Reserves all shares or none, atomically; refuses amounts that are not finite and at least 0, as `settle` does. Reservations that expired before `now` count as spent. */
+  /** Reserves all shares or none, atomically; makes a ceiling that does not exist; refuses amounts that are not finite and at least 0, as `settle` does. Reservations that expired before `now` count as spent. */
   reserve(reservation: BudgetReservation, now: number): Promise<ReservationResult>;
   /** Replaces a reservation by the actual amounts, an expired one too; does nothing if it was settled already. */
   settle(id: string, amounts: readonly { readonly budget: string; readonly amount: number }[]): Promise<void>;

@@ -1,5 +1,5 @@
 import type { AuditAct } from "../../model/audit.ts";
-import type { Person, PersonToken } from "../../model/person.ts";
+import type { Person, PersonToken, ProviderSignIn } from "../../model/person.ts";
 
 /** Counts of an erased person. */
 export interface RemovedPerson {
@@ -19,13 +19,22 @@ export interface PeopleStore {
   tokens(person: string): Promise<readonly PersonToken[]>;
   /** The token with a digest, ended or not, and its person. */
   findToken(digest: string): Promise<{ readonly token: PersonToken; readonly person: Person } | undefined>;
-  /** Adds a token, and its person if that is new; the person's other tokens end at `othersEndAt` at the latest. */
+  /**
+   * Adds a token, and its person if that is new; the person's other tokens end at `othersEndAt` at the latest. Changes
+   * nothing and returns false if the person is blocked, unless `allows` ends that.
+   */
   addToken(
     token: PersonToken,
-    change: { readonly person?: Person; readonly othersEndAt?: number },
+    change: { readonly person?: Person; readonly othersEndAt?: number; readonly allows: boolean },
     act: AuditAct,
-  ): Promise<void>;
-  /** Ends all tokens of a person and returns the number of those that were still valid. */
+  ): Promise<boolean>;
+  /** Ends the valid tokens that come from a sign-in, or only `digest`; returns their number. */
+  endSignIns(
+    wanted: ProviderSignIn | { readonly digest: string },
+    at: number,
+    act: AuditAct,
+  ): Promise<number>;
+  /** Ends all tokens of a person, who is blocked then, and returns the number of those that were still valid. */
   revoke(person: string, at: number, act: AuditAct): Promise<number>;
   /** Removes a person with tokens, budgets and counts. */
   remove(person: string, act: AuditAct): Promise<RemovedPerson>;

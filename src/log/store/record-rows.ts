@@ -62,12 +62,17 @@ export function toMovedRecord(row: RecordRow): MovedRecord {
 }
 
 /** A person as the row of either engine holds it. */
-export function toPerson({ name, role, created_at: createdAt, models, upstreams }: RecordRow): Person {
+export function toPerson(row: RecordRow): Person {
+  const { name, role, created_at: createdAt, models, upstreams, blocked_at: blockedAt } = row;
   return {
     name: name as string,
     role: role as PersonRole,
     createdAt: createdAt as number,
-    ...omitEmpty({ models: parseList(models), upstreams: parseList(upstreams) }),
+    ...omitEmpty({
+      models: parseList(models),
+      upstreams: parseList(upstreams),
+      blockedAt: blockedAt as number | null,
+    }),
   };
 }
 
@@ -77,11 +82,19 @@ function parseList(text: unknown): readonly string[] | undefined {
 
 export function toPersonToken(row: RecordRow): PersonToken {
   const { digest, person, created_at: createdAt, expires_at: expiresAt, revoked_at: revokedAt } = row;
+  const { limit_at: limitAt, subject, provider_session: session } = row;
   return {
     digest: digest as string,
     person: person as string,
     createdAt: createdAt as number,
-    ...omitEmpty({ expiresAt: expiresAt as number | null, revokedAt: revokedAt as number | null }),
+    ...omitEmpty({
+      expiresAt: expiresAt as number | null,
+      revokedAt: revokedAt as number | null,
+      limitAt: limitAt as number | null,
+    }),
+    ...(typeof subject === "string" && {
+      signIn: { subject, ...omitEmpty({ session: session as string | null }) },
+    }),
   };
 }
 

@@ -1,5 +1,4 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
+import { openOutsideFile } from "../../model/base/outside-file.ts";
 import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
 
 /** A file as it is indexed and recalled. */
@@ -11,9 +10,7 @@ interface SourceFile {
 
 /** Reads a regular file; throws for links, pipes and devices, even if one has replaced the file meanwhile. */
 export async function readSource(path: string): Promise<SourceFile> {
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  await using file = await open(path, flags);
-  if (!(await file.stat()).isFile()) throw new Error(`${path} is no regular file.`);
+  await using file = (await openOutsideFile(path)).file;
   const bytes = await file.readFile();
   return { bytes, text: isBinary(bytes) ? "" : maskSecrets(bytes.toString("utf8")) };
 }

@@ -1,6 +1,7 @@
 import type { Stats } from "node:fs";
-import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { findOutsideText } from "../../model/base/outside-file.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { type IgnoreFile, isIgnored, parseIgnoreFile } from "./ignore-rules.ts";
 import { isSecretFolder } from "./secret-files.ts";
@@ -90,8 +91,11 @@ async function readIgnoreFiles(root: string, folder: string): Promise<IgnoreFile
   return lists.flat();
 }
 
+/** A longer list of files to ignore is not one. */
+const MAX_IGNORE_BYTES = 1_024 * 1_024;
+
 async function readRules(path: string, folder: string): Promise<IgnoreFile[]> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
+  const text = await findOutsideText(path, { maxBytes: MAX_IGNORE_BYTES, allowsLink: true });
   return text === undefined ? [] : [{ folder, rules: parseIgnoreFile(text) }];
 }
 

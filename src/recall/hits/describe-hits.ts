@@ -1,6 +1,6 @@
 import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
-import { findOrigin } from "../../model/session-origin.ts";
+import { findHistoryPlace, findOrigin, type HistoryPlace } from "../../model/session-origin.ts";
 import type { Hit, Recall, SessionHit } from "../hit.ts";
 import type { HitDetails, WorkStretch } from "../hit-details.ts";
 import type { RankContext } from "../rank/turn-candidate.ts";
@@ -53,6 +53,22 @@ async function readWorkOnce(
   const work = await readWork(log, session, seq);
   stretches.set(session, [...known, work]);
   return work;
+}
+
+/** Adds to hits where the histories lay that their sessions were imported from. */
+export async function addPlaces(log: Log, hits: readonly Hit[]): Promise<readonly Hit[]> {
+  const ids = new Set(hits.flatMap((hit) => (hit.kind === "session" ? [hit.session] : [])));
+  const places = new Map<SessionId, HistoryPlace>();
+  const find = async (id: SessionId) => {
+    const record = await log.store.sessions.get(id);
+    const place = record && findHistoryPlace(record);
+    if (place) places.set(id, place);
+  };
+  await Promise.all([...ids].map(find));
+  return hits.map((hit) => {
+    const place = hit.kind === "session" ? places.get(hit.session) : undefined;
+    return place ? { ...hit, place } : hit;
+  });
 }
 
 async function describeSession(log: Log, session: SessionId): Promise<SessionDetails> {

@@ -7,6 +7,7 @@ import type { Hit } from "../hit.ts";
 import { quoteLines, sanitizeText } from "../text/sanitize-text.ts";
 import { pickFreshHits, type WindowContent } from "./fresh-hits.ts";
 import { formatProvenance } from "./provenance.ts";
+import { putStatementsFirst } from "./unasked-hits.ts";
 
 export interface ContextBlockOptions extends TokenLimit {
   /** Maximum tokens of the whole block; default 2,000. */
@@ -33,7 +34,7 @@ const HEAD =
 const MIN_HIT_TOKENS = 24;
 
 /**
- * Hits as one delimited block within a limit, best first, each with its origin; undefined if there are none or no
+ * Hits as one delimited block within a limit, best first and tool output last, each with its origin; undefined if there are none or no
  * room. The last one may be clipped. The text of a hit cannot leave the block.
  */
 export function buildContextBlock(
@@ -48,7 +49,7 @@ export function buildContextBlock(
   const fits = (items: readonly string[]) => tokensOf(render(items)) <= maxTokens;
   const used: Hit[] = [];
   const items: string[] = [];
-  for (const hit of pickFreshHits(hits, options.shown)) {
+  for (const hit of putStatementsFirst(pickFreshHits(hits, options.shown))) {
     const item = renderItem(hit, items.length + 1, hit.text);
     if (fits([...items, item])) {
       items.push(item);

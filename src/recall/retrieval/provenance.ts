@@ -1,3 +1,4 @@
+import type { HistoryPlace } from "../../model/session-origin.ts";
 import type { Hit } from "../hit.ts";
 import type { MemoryTrust } from "../memories/memory-trust.ts";
 import { sanitizeName } from "../text/sanitize-text.ts";
@@ -14,8 +15,16 @@ export function formatProvenance(hit: Hit): string {
   const when = formatMoment(hit.at);
   if (hit.kind === "file")
     return `file ${sanitizeName(hit.path)}, lines ${hit.lines.first}-${hit.lines.last}, changed ${when}`;
-  return `session ${sanitizeName(hit.session)}, entry ${formatReference(hit)}, ${formatAuthor(hit)}, ${when}`;
+  const place = hit.place && PLACES[hit.place];
+  const origin = place === undefined ? "" : `, ${place}`;
+  return `session ${sanitizeName(hit.session)}, entry ${formatReference(hit)}, ${formatAuthor(hit)}, ${when}${origin}`;
 }
+
+/** The places of histories that somebody else may have written, in words. */
+export const PLACES: Readonly<Partial<Record<HistoryPlace, string>>> = {
+  "working-tree": "imported from a working tree, whoever wrote it",
+  elsewhere: "imported from outside of the agents' folders",
+};
 
 const MEMORY_AUTHORS: Readonly<Record<MemoryTrust, string>> = {
   user: "memory of the user",

@@ -7,6 +7,7 @@ import type { RecallOptions } from "../recall-options.ts";
 import { buildContextBlock, type ContextBlock, type ContextBlockOptions } from "./context-block.ts";
 import { isSessionInScope } from "./session-in-scope.ts";
 import { type RetrievalReason, shouldRetrieve } from "./should-retrieve.ts";
+import { pickUnaskedHits } from "./unasked-hits.ts";
 
 export interface RetrieveOptions
   extends ContextBlockOptions,
@@ -50,6 +51,7 @@ export async function retrieveContext(
   if (!isAsked && !isSure) return undefined;
   const isOwn = (hit: Hit) =>
     hit.kind === "file" || isSessionInScope({ id: hit.session }, options.agent ?? DEFAULT_AGENT, undefined);
-  const block = buildContextBlock(hits.filter(isOwn), options);
+  const own = hits.filter(isOwn);
+  const block = buildContextBlock(isAsked ? own : pickUnaskedHits(own), options);
   return block && { ...block, reason: wanted.reason };
 }

@@ -279,7 +279,11 @@ function toFields(query: URLSearchParams): Record<string, string | string[]> {
 function parseBody(body: Uint8Array): unknown {
   if (body.length === 0) return {};
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(body);
+    // The door lets a form through only where a standard demands one.
+    return text.startsWith("logout_token=")
+      ? Object.fromEntries(new URLSearchParams(text))
+      : JSON.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ApiError("REQUEST_INVALID", `The body is not JSON in UTF-8: ${reason.slice(0, 200)}.`);

@@ -201,8 +201,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const isOwnToken = (secret: string) =>
     isPersonSecret(secret) ||
     matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined;
+  const gate = kernel.team.openGate(onError);
   const caches = new CacheWatch({
-    ...{ kernel, config, env, agents, onError },
+    ...{ kernel, config, env, agents, gate, onError },
     isGatewayToken: isOwnToken,
     onRefreshed: (upstream, dollars) => metrics.keepAliveDollars.add({ upstream }, dollars),
   });
@@ -224,7 +225,6 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];
-  const gate = kernel.team.openGate(onError);
   const spending = {
     gate,
     state: team,

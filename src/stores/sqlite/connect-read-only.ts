@@ -7,7 +7,13 @@ import { LonghaulError } from "../../model/errors.ts";
 import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect-database.ts";
 import { Database } from "./database.ts";
 import { MEMORY_MIGRATIONS } from "./memory/memory-migrations.ts";
-import { LEDGER_MIGRATION, MIGRATIONS, PLACES_MIGRATION, TEAM_MIGRATION } from "./migrations.ts";
+import {
+  LEDGER_MIGRATION,
+  MIGRATIONS,
+  PLACES_MIGRATION,
+  SIGN_IN_MIGRATION,
+  TEAM_MIGRATION,
+} from "./migrations.ts";
 import { resultCodeOf, toStoreError } from "./store-error.ts";
 
 /** The first schema version with every table that reading needs. */
@@ -55,6 +61,8 @@ export async function connectIndexReadOnly(path: string, busyTimeoutMs: number):
   }
 }
 
+const ADDED_COLUMN = /ALTER TABLE (\w+) ADD COLUMN (\w+) (\w+)/g;
+
 /** Empty tables stand for those that a database of an older version lacks. */
 function addMissingTables(connection: DatabaseSync): void {
   const isKnown = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
@@ -64,6 +72,20 @@ function addMissingTables(connection: DatabaseSync): void {
     for (const sql of migration.match(/CREATE TABLE [\s\S]*?;\n/g) ?? [])
       connection.exec(sql.replace("CREATE TABLE", "CREATE TEMPORARY TABLE"));
   }
+  for (const [, table = "", column = "", type = ""] of SIGN_IN_MIGRATION.matchAll(ADDED_COLUMN))
+    addMissingColumn(connection, table, column, type);
+}
+
+/** A small table of an older version is read as a copy with the column that it lacks. */
+function addMissingColumn(connection: DatabaseSync, table: string, column: string, type: string): void {
+  const hasColumn = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  if (hasColumn.get(table, column)) return;
+  const isCopied = connection.prepare("SELECT 1 FROM temp.sqlite_schema WHERE name = ?").get(table);
+  connection.exec(
+    isCopied
+      ? `ALTER TABLE temp.${table} ADD COLUMN ${column} ${type}`
+      : `CREATE TEMPORARY TABLE ${table} AS SELECT *, NULL AS ${column} FROM main.${table}`,
+  );
 }
 
 interface ReadConnection {

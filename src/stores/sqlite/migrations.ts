@@ -236,6 +236,14 @@ CREATE TABLE ledger (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** Ends that a person's own tokens cannot pass, sign-ins that their provider may end, and people who must not sign in. */
+export const SIGN_IN_MIGRATION = `
+ALTER TABLE person_tokens ADD COLUMN limit_at INTEGER;
+ALTER TABLE person_tokens ADD COLUMN subject TEXT;
+ALTER TABLE person_tokens ADD COLUMN provider_session TEXT;
+ALTER TABLE people ADD COLUMN blocked_at INTEGER;
+`;
+
 /** All migrations in order; migration n upgrades a database from user_version n-1 to n. Never edited once released. */
 export const MIGRATIONS: readonly string[] = [
   LOG_MIGRATION,
@@ -251,4 +259,5 @@ export const MIGRATIONS: readonly string[] = [
   LINE_CHANGES_MIGRATION,
   PLACES_MIGRATION,
   LEDGER_MIGRATION,
+  SIGN_IN_MIGRATION,
 ];

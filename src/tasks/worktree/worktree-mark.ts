@@ -1,9 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { rename, rm, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { findOutsideText } from "../../model/base/outside-file.ts";
 import type { ProcessIdentity } from "../process/process-table.ts";
 import { identifyProcess, isProcessAlive } from "../process/system-table.ts";
+
+/** Files of a worktree's admin folder are a few lines long; an agent may have put anything in their place. */
+export const MAX_ADMIN_BYTES = 64 * 1_024;
 
 /** The process that works in a worktree. */
 export interface Holder extends ProcessIdentity {
@@ -56,9 +60,9 @@ export function buildLockReason(mark: WorktreeMark): string {
 
 /** Reads the mark; undefined if longhaul did not create the worktree. */
 export async function readMark(admin: string): Promise<WorktreeMark | undefined> {
-  const text = await readFile(join(admin, FILE), "utf8").catch(() => undefined);
+  const text = await findOutsideText(join(admin, FILE), { maxBytes: MAX_ADMIN_BYTES });
   if (text !== undefined) return parseMark(text);
-  const reason = await readFile(join(admin, "locked"), "utf8").catch(() => "");
+  const reason = (await findOutsideText(join(admin, "locked"), { maxBytes: MAX_ADMIN_BYTES })) ?? "";
   return reason.startsWith(REASON) ? parseMark(reason.slice(REASON.length)) : undefined;
 }
 

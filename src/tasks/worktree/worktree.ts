@@ -1,8 +1,9 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { checkFields } from "../../model/argument-checks.ts";
+import { findOutsideText } from "../../model/base/outside-file.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import { readMark } from "./worktree-mark.ts";
+import { MAX_ADMIN_BYTES, readMark } from "./worktree-mark.ts";
 
 /** Why a worktree is not available. */
 type WorktreeRefusal =
@@ -55,7 +56,7 @@ export async function readWorktree(admin: string, path: string): Promise<Worktre
 
 /** The admin folder named in the `.git` file of a worktree. */
 export async function readAdminFolder(path: string): Promise<string | undefined> {
-  const text = await readFile(join(path, ".git"), "utf8").catch(() => undefined);
+  const text = await findOutsideText(join(path, ".git"), { maxBytes: MAX_ADMIN_BYTES });
   const named = text?.startsWith("gitdir: ") ? text.slice("gitdir: ".length).trim() : undefined;
   if (!named) return undefined;
   const admin = resolve(path, named);
@@ -77,6 +78,6 @@ export async function findAdminFolder(repository: string, path: string): Promise
 
 /** The folder of a worktree as named in its admin folder. */
 export async function readWorktreePath(admin: string): Promise<string | undefined> {
-  const text = await readFile(join(admin, "gitdir"), "utf8").catch(() => undefined);
+  const text = await findOutsideText(join(admin, "gitdir"), { maxBytes: MAX_ADMIN_BYTES });
   return text === undefined ? undefined : dirname(resolve(admin, text.trim()));
 }

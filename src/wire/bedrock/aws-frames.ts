@@ -1,4 +1,5 @@
 import { crc32 } from "node:zlib";
+import { ByteCollector } from "../../model/base/byte-collector.ts";
 
 /** Lengths of the frame and of its headers, with their checksum; the checksum of the whole follows the payload. */
 const PRELUDE_BYTES = 12;
@@ -16,24 +17,41 @@ export interface AwsFrame {
 
 /** Splits a stream of Amazon's binary frames. After bytes that are not a frame, it yields nothing more. */
 export class AwsFrameSplitter {
-  #held: Buffer = Buffer.alloc(0);
+  /** The beginning of a frame; its bytes are copied a bounded number of times, however small the pieces are. */
+  readonly #held = new ByteCollector();
+  /** Bytes that have to be there before the held ones are looked at again. */
+  #wanted = 0;
   #isBroken = false;
+
+  /** True if the stream, should it end now, would end within a frame or has stopped being frames. */
+  get isCut(): boolean {
+    return this.#isBroken || this.#held.length > 0;
+  }
 
   /** The frames that these bytes complete. */
   push(bytes: Buffer): readonly AwsFrame[] {
     if (this.#isBroken) return [];
-    this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
-    const frames: AwsFrame[] = [];
-    while (this.#held.length >= PRELUDE_BYTES) {
-      const length = this.#held.readUInt32BE(0);
-      const headers = this.#held.readUInt32BE(4);
-      const isFrame = length >= PRELUDE_BYTES + headers + CHECKSUM_BYTES && length <= MAX_FRAME_BYTES;
-      this.#isBroken = !isFrame;
-      if (!isFrame || this.#held.length < length) break;
-      const payload = this.#held.subarray(PRELUDE_BYTES + headers, length - CHECKSUM_BYTES).toString("utf8");
-      frames.push({ bytes: this.#held.subarray(0, length), payload });
-      this.#held = this.#held.subarray(length);
+    let left = bytes;
+    if (this.#held.length > 0) {
+      this.#held.add(bytes);
+      if (this.#held.length < this.#wanted) return [];
+      left = this.#held.take();
     }
+    const frames: AwsFrame[] = [];
+    this.#wanted = PRELUDE_BYTES;
+    while (left.length >= PRELUDE_BYTES) {
+      const length = left.readUInt32BE(0);
+      const headers = left.readUInt32BE(4);
+      this.#isBroken = length < PRELUDE_BYTES + headers + CHECKSUM_BYTES || length > MAX_FRAME_BYTES;
+      this.#wanted = length;
+      if (this.#isBroken) return frames;
+      if (left.length < length) break;
+      const payload = left.subarray(PRELUDE_BYTES + headers, length - CHECKSUM_BYTES).toString("utf8");
+      frames.push({ bytes: left.subarray(0, length), payload });
+      left = left.subarray(length);
+      this.#wanted = PRELUDE_BYTES;
+    }
+    if (left.length > 0) this.#held.add(left);
     return frames;
   }
 }

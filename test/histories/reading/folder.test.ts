@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { type Folder, isWithin, listFolder, readFileFacts } from "../../../src/histories/reading/folder.ts";
+import { type Folder, listFolder, readFileFacts } from "../../../src/histories/reading/folder.ts";
 import type { ProblemItem } from "../../../src/histories/reading/item.ts";
 import { testFolder } from "../../support/folder.ts";
 
@@ -112,12 +112,4 @@ describe("a folder", () => {
     expect(file && (await (folder as Folder).head(file))).toBe("");
     expect(await readFileFacts(join(root, "a.jsonl"))).toBeUndefined();
   });
-});
-
-test("a path is inside another path only by whole names", () => {
-  expect(isWithin("/a/b", "/a/b")).toBe(true);
-  expect(isWithin("/a/b/c", "/a/b")).toBe(true);
-  expect(isWithin("/a/bc", "/a/b")).toBe(false);
-  expect(isWithin("/a", "/a/b")).toBe(false);
-  expect(isWithin("/a", "/")).toBe(true);
 });

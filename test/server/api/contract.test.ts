@@ -528,6 +528,9 @@ const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
   async getSignIn({ api }) {
     expect((await api.get("/sign-in")).body).toEqual({ provider: null });
   },
+  async signOut({ api }) {
+    expect((await api.post("/sign-out")).body).toEqual({ isEnded: false });
+  },
   async erasePerson(world) {
     const admin = await foundTeam(world);
     expect((await admin.post("/people/alice/erase", {})).body).toMatchObject({ isErased: false });
@@ -646,7 +649,7 @@ const CHECKS: Readonly<Record<string, (world: World) => Promise<void>>> = {
  * Importing reads the folders of the person who runs the tests; `imports.test.ts` has its own folders. A sign-in needs a
  * provider, which `sign-in.test.ts` starts.
  */
-const ELSEWHERE: ReadonlySet<string> = new Set(["startImport", "beginSignIn", "finishSignIn"]);
+const ELSEWHERE: ReadonlySet<string> = new Set(["startImport", "beginSignIn", "finishSignIn", "endSignIn"]);
 const IDS = API_ROUTES.map(({ id }) => id).filter((id) => !ELSEWHERE.has(id));
 
 async function checkRoute(id: string, options: { readonly store?: string } = {}): Promise<void> {

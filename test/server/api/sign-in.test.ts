@@ -1,5 +1,8 @@
+import { generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
+import { OidcSignIn } from "../../../src/server/api/core/oidc-sign-in.ts";
 import { ask, startGateway } from "../../support/gateway.ts";
+import { testKernel } from "../../support/kernel.ts";
 import { startOidcProvider } from "../../support/oidc-provider.ts";
 import { ApiClient } from "./support/api-client.ts";
 
@@ -129,4 +132,153 @@ test("members can renew their own token, but not for longer than the old token w
   expect(renewed.body.person.tokens.at(-1).expiresAt).toBe(end);
   expect((await bob.get("/people")).status).toBe(401);
   expect((await api.as(renewed.body.token).get("/people")).status).toBe(200);
+});
+
+test("an ID token with another signature, without one, or of another time is refused", async () => {
+  const { provider, begin, api } = await openProvider();
+  const signIn = async () => {
+    const { tab, back } = await begin();
+    return (await api.post("/sign-in/finish", { query: back.search.slice(1), tab })).status;
+  };
+  const own = provider.sign;
+  const other = generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey;
+  for (const forge of [
+    () => "",
+    (content: string) => sign("sha256", Buffer.from(content), other).toString("base64url"),
+  ]) {
+    provider.sign = forge;
+    expect(await signIn()).toBe(403);
+  }
+  provider.sign = own;
+  const now = Math.floor(Date.now() / 1_000);
+  const fine = provider.claims;
+  for (const claims of [{ iat: now + 3_600, exp: now + 7_200 }, { iat: now - 3_600 }]) {
+    provider.claims = { ...fine, ...claims };
+    expect(await signIn()).toBe(403);
+  }
+  provider.claims = fine;
+  expect(await signIn()).toBe(200);
+});
+
+test("a sign-in is finished however many strangers begin theirs meanwhile, also at another gateway", async () => {
+  const { provider, begin, api } = await openProvider();
+  const { tab, back } = await begin();
+  for (let number = 0; number < 1_100; number++) expect((await api.post("/sign-in/begin")).status).toBe(200);
+  const settings = {
+    ...{
+      issuer: provider.issuer,
+      clientId: "longhaul-test",
+      clientSecret: SECRET,
+      title: "x",
+      claim: "email",
+    },
+    ...{
+      scopes: ["openid"],
+      join: ["*@example.org"],
+      reserved: [],
+      sessionMs: 60_000,
+      publicUrl: back.origin,
+    },
+  };
+  const kernel = await testKernel();
+  const other = new OidcSignIn(kernel.team, () => settings);
+  expect((await other.finish(back.search.slice(1), tab)).name).toBe("ada@example.org");
+  const strange = new OidcSignIn(kernel.team, () => ({ ...settings, clientSecret: "another" }));
+  await expect(strange.finish(back.search.slice(1), tab)).rejects.toMatchObject({ code: "SIGN_IN_FAILED" });
+});
+
+test("a person whom an admin has locked out can neither sign in nor renew a token, until an admin allows it", async () => {
+  const { begin, api, gateway } = await openProvider();
+  const { team } = gateway.kernel;
+  const finish = async () => {
+    const { tab, back } = await begin();
+    return api.post("/sign-in/finish", { query: back.search.slice(1), tab });
+  };
+  const { body } = await finish();
+  const ada = api.as(body.token);
+  await team.revoke("ada@example.org", { by: "cli:root" });
+  expect((await ada.post("/people/ada@example.org/token", {})).status).toBe(401);
+  const refused = await finish();
+  expect([refused.status, refused.body.error.message]).toEqual([
+    403,
+    expect.stringContaining("An admin has ended"),
+  ]);
+  await team.rotate("ada@example.org", { by: "cli:root" });
+  expect((await finish()).status).toBe(200);
+});
+
+test("tokens of agents end 90 days after the sign-in at the latest, however often they are renewed", async () => {
+  const { begin, api } = await openProvider();
+  const { tab, back } = await begin();
+  let { token } = (await api.post("/sign-in/finish", { query: back.search.slice(1), tab })).body;
+  const signedInAt = Date.now();
+  const ends: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const wanted = { expiresAt: Date.now() + 400 * 86_400_000 };
+    const { body } = await api.as(token).post("/people/ada@example.org/token", wanted);
+    token = body.token;
+    ends.push(Math.max(...body.person.tokens.map((one: { expiresAt: number }) => one.expiresAt)));
+  }
+  expect(new Set(ends).size).toBe(1);
+  expect(ends[0]).toBeLessThanOrEqual(signedInAt + 90 * 86_400_000);
+});
+
+test("a sign-in ends when the provider says so, and when the person signs out; other tokens stay", async () => {
+  const { provider, begin, api, gateway } = await openProvider();
+  provider.claims = { ...provider.claims, sid: "session-1" };
+  const signIn = async () => {
+    const { tab, back } = await begin();
+    return api.as((await api.post("/sign-in/finish", { query: back.search.slice(1), tab })).body.token);
+  };
+  const [one, two] = [await signIn(), await signIn()];
+  expect((await two.post("/sign-out")).body).toEqual({ isEnded: true });
+  expect([(await one.get("/people")).status, (await two.get("/people")).status]).toEqual([200, 401]);
+  const logOut = (token: string) =>
+    fetch(`${gateway.url}/api/v1/sign-in/logout`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ logout_token: token }),
+    });
+  const forged = provider.logOut({ sub: "person-1" }).replace(/[^.]+$/, "AAAA");
+  for (const token of [
+    forged,
+    "x",
+    provider.logOut({ sub: "person-1", nonce: "n" }),
+    provider.logOut({ sub: undefined }),
+  ])
+    expect((await logOut(token)).status).toBe(403);
+  expect((await logOut(provider.logOut({ sub: "person-2" }))).status).toBe(200);
+  expect((await one.get("/people")).status).toBe(200);
+  expect((await logOut(provider.logOut({ sub: "person-1", sid: "session-1" }))).status).toBe(200);
+  expect((await one.get("/people")).status).toBe(401);
+  expect((await (await signIn()).get("/people")).status).toBe(200);
+});
+
+test("a provider without https, a reply without an end, and names that look like others are refused", async () => {
+  const { provider, begin, api } = await openProvider();
+  const signIn = async () => {
+    const { tab, back } = await begin();
+    return (await api.post("/sign-in/finish", { query: back.search.slice(1), tab })).status;
+  };
+  for (const email of ["\u0430da@example.org", "ad\uff41@example.org"]) {
+    provider.claims = { email, email_verified: true };
+    expect(await signIn(), email).toBe(403);
+  }
+  provider.claims = { email: "ada@example.org", email_verified: true };
+  provider.answerToken = (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    const piece = Buffer.alloc(1 << 16, 32);
+    const fill = () => {
+      while (!response.destroyed && response.write(piece));
+      response.once("drain", fill);
+    };
+    fill();
+  };
+  expect(await signIn()).toBe(403);
+  const kernel = await testKernel();
+  const plain = new OidcSignIn(kernel.team, () => ({
+    ...{ issuer: "http://idp.example", clientId: "x", clientSecret: undefined, title: "x", claim: "email" },
+    ...{ scopes: [], join: [], reserved: [], sessionMs: 1, publicUrl: "http://127.0.0.1:1" },
+  }));
+  await expect(plain.begin()).rejects.toMatchObject({ code: "SIGN_IN_FAILED" });
 });

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { GatewayAddress } from "../../../server/gateway/index.ts";
+import { readAgentFile } from "../agent-file.ts";
 import { jsonSyntax } from "../syntax/json-syntax.ts";
 import { tomlSyntax } from "../syntax/toml-syntax.ts";
 import { yamlModelsSyntax } from "../syntax/yaml-models-syntax.ts";
@@ -270,7 +271,7 @@ const opencodeConnector: AgentConnector = {
 function readLogins(place: UserPlace): readonly string[] {
   const path = join(getDataFolder(place), "auth.json");
   try {
-    return existsSync(path) ? Object.keys(JSON.parse(readFileSync(path, "utf8")) as object) : [];
+    return existsSync(path) ? Object.keys(JSON.parse(readAgentFile(path).text) as object) : [];
   } catch {
     return [];
   }

@@ -1,4 +1,4 @@
-import type { PersonRole } from "../../../kernel/faces/people.ts";
+import type { PersonRole, PersonToken } from "../../../kernel/faces/people.ts";
 import { isOwnSession } from "../../../model/session-key.ts";
 import { ApiError } from "./api-error.ts";
 
@@ -9,6 +9,8 @@ export interface ApiCaller {
   /** The name of the person; undefined without a token. */
   readonly name: string | undefined;
   readonly role: PersonRole;
+  /** The person's token that the request carries; undefined for a token of the configuration. */
+  readonly personToken?: PersonToken;
   /** The person sees only sessions whose ids begin with one of these, the current prefix first; undefined: all. */
   readonly prefixes: readonly string[] | undefined;
   /** Begins the ids of sessions that the person makes; empty without a token. */

@@ -39,6 +39,8 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
     remedy: "Choose a line with the entry: POST /api/v1/sessions/{session}/lines.",
   },
   PACKAGE_MISSING: { status: 501, remedy: "Install the package that the message names." },
+  PATH_REFUSED: { status: 400, remedy: "Use a name without separators, or leave the file out." },
+  PERSON_BLOCKED: { status: 403, remedy: "Ask an admin to allow it again: longhaul token rotate." },
   PERSON_EXISTS: { status: 409, remedy: "Choose another name, or rotate the person's token." },
   PERSON_NOT_FOUND: { status: 404, remedy: "GET /api/v1/people lists the people." },
   PORT_TAKEN: { status: 409, remedy: "End the program on that port, or choose another port." },

@@ -112,6 +112,9 @@ export class HistoryImport {
     const report = await importSources(this.#kernel, [...new Set(wanted.map(({ path }) => path))], {
       ...dropUndefined({ formats }),
       withOriginals: true,
+      // Nobody is asked here about histories that came with a repository.
+      mayImportTree: async () => false,
+      ...dropUndefined({ system: this.#system }),
       signal,
       onProgress: (progress) => this.#setState({ state: "running", startedAt, progress }),
     });

@@ -70,6 +70,10 @@ const personSchema = defineSchema(
     createdAt: timeSchema,
     models: allowedModelsSchema,
     upstreams: allowedUpstreamsSchema,
+    blockedAt: about(
+      timeSchema.nullable(),
+      "When an admin ended the access; null unless signing in is blocked.",
+    ),
     tokens: z.array(
       z.object({
         id: about(z.string(), "First digits of the token's digest; not secret."),
@@ -262,43 +266,20 @@ const rotateToken = defineRoute(
     }),
     reply: newTokenSchema,
     status: 201,
-    errors: ["FORBIDDEN", "PERSON_NOT_FOUND"],
+    errors: ["FORBIDDEN", "PERSON_NOT_FOUND", "PERSON_BLOCKED"],
   },
-  async ({ services: { kernel, signIn }, caller, params, body: { graceMs, expiresAt } }) => {
-    const isOwn = caller.name === params.person && !isAdminCaller(caller);
+  async ({ services: { kernel }, caller, params, body: { graceMs, expiresAt } }) => {
+    // An admin who signed in has the rights of an admin for as long as the sign-in allows, not for ever.
+    const { personToken } = caller;
+    const isOwn = caller.name === params.person && personToken !== undefined;
     if (!isOwn) requireAdmin(caller);
-    const end = isOwn
-      ? await limitOwnExpiry(kernel, params.person, expiresAt, signIn.title !== undefined)
-      : expiresAt;
     const { person, secret } = await kernel.team.rotate(params.person, {
       by: caller.id,
-      ...dropUndefined({ graceMs, expiresAt: end }),
+      ...dropUndefined({ graceMs, expiresAt, from: isOwn ? personToken : undefined }),
     });
     return { person: await describePerson(kernel, person), token: secret };
   },
 );
-
-/** A token that people who sign in at a provider make for their agents ends after this time at the latest. */
-const AGENT_TOKEN_MS = 90 * 86_400_000;
-
-/** The end of a token that a person makes: not after the ends of those that an admin gave. Undefined for never. */
-async function limitOwnExpiry(
-  kernel: Kernel,
-  name: string,
-  wanted: number | undefined,
-  hasProvider: boolean,
-): Promise<number | undefined> {
-  const now = Date.now();
-  const valid = (await kernel.team.tokens(name)).filter(
-    ({ revokedAt, expiresAt = Number.POSITIVE_INFINITY }) => revokedAt === undefined && expiresAt > now,
-  );
-  if (valid.some(({ expiresAt }) => expiresAt === undefined)) return wanted;
-  const last = Math.max(
-    ...valid.map(({ expiresAt = 0 }) => expiresAt),
-    hasProvider ? now + AGENT_TOKEN_MS : 0,
-  );
-  return Math.min(wanted ?? last, last);
-}
 
 const revokeTokens = defineRoute(
   {
@@ -306,7 +287,8 @@ const revokeTokens = defineRoute(
     method: "DELETE",
     path: "/people/{person}/token",
     tag,
-    summary: "End all tokens of a person at once; for admins",
+    summary:
+      "End all tokens of a person at once, who cannot sign in until an admin makes a new token; for admins",
     params: personParams,
     reply: personSchema,
     errors: ["FORBIDDEN", "PERSON_NOT_FOUND"],
@@ -410,6 +392,7 @@ async function describePerson({ team }: Kernel, person: Person) {
     ...person,
     models: person.models ?? null,
     upstreams: person.upstreams ?? null,
+    blockedAt: person.blockedAt ?? null,
     tokens: tokens.map(({ digest, createdAt, expiresAt, revokedAt }) => ({
       id: digest.slice(0, ID_DIGITS),
       createdAt,

@@ -46,7 +46,7 @@ const finishSignIn = defineRoute(
     summary: "Finish a sign-in and get a token that ends by itself; needs no token",
     body: z.strictObject({
       query: about(z.string().min(1).max(8_192), "The query with which the provider sent the browser back."),
-      tab: z.string().min(1).max(200),
+      tab: z.string().min(1).max(2_000),
     }),
     reply: z.object({ name: z.string(), token: z.string(), expiresAt: timeSchema }),
     errors: ["SIGN_IN_FAILED"],
@@ -54,4 +54,45 @@ const finishSignIn = defineRoute(
   async ({ services: { signIn }, body: { query, tab } }) => signIn.finish(query, tab),
 );
 
-export const SIGN_IN_ROUTES = [getSignIn, beginSignIn, finishSignIn] as const satisfies readonly ApiRoute[];
+const endSignIn = defineRoute(
+  {
+    id: "endSignIn",
+    method: "POST",
+    path: "/sign-in/logout",
+    tag,
+    summary:
+      "End a sign-in that has ended at the provider (OpenID Connect Back-Channel Logout); for the provider",
+    description: "The body is a form, as the standard says, or JSON.",
+    body: z.object({ logout_token: about(z.string().min(1).max(16_384), "The provider's signed token.") }),
+    reply: z.object({}),
+    errors: ["SIGN_IN_FAILED"],
+  },
+  async ({ services: { signIn }, body }) => {
+    await signIn.endAtProvider(body.logout_token);
+    return {};
+  },
+);
+
+const signOut = defineRoute(
+  {
+    id: "signOut",
+    method: "POST",
+    path: "/sign-out",
+    tag,
+    summary: "End the token of the request, if it comes from a sign-in",
+    body: z.strictObject({}),
+    reply: z.object({ isEnded: z.boolean() }),
+  },
+  async ({ services: { kernel }, caller: { personToken, id } }) => {
+    if (!personToken) return { isEnded: false };
+    return { isEnded: (await kernel.team.signOut({ digest: personToken.digest }, { by: id })) > 0 };
+  },
+);
+
+export const SIGN_IN_ROUTES = [
+  getSignIn,
+  beginSignIn,
+  finishSignIn,
+  endSignIn,
+  signOut,
+] as const satisfies readonly ApiRoute[];

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { UsageBody } from "../../../kernel/faces/log.ts";
+import type { BudgetGate } from "../../../kernel/faces/people.ts";
 import { countPromptTokens } from "../../../kernel/faces/window.ts";
 import type { Entry, Kernel, Session } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/caches.ts";
@@ -52,6 +53,7 @@ interface CacheWatchDeps {
   readonly config: () => GatewayConfig;
   readonly env: NodeJS.ProcessEnv;
   readonly agents: ConnectionAgents;
+  readonly gate: BudgetGate;
   readonly isGatewayToken: (secret: string) => boolean;
   readonly onError: (error: unknown) => void;
   /** Called with the dollars of a refresh. */
@@ -220,9 +222,7 @@ export class CacheWatch {
     const tokens = cacheReadTokens + cacheWriteTokens;
     const { prices, arePricesAssumed } = this.#deps.kernel.modelFacts(target.model);
     const isTalk = call.thread.kind === "main" || call.thread.kind === "agent";
-    // Budgets of people count their own requests only.
-    if (request.api.name !== "anthropic" || !isTalk || arePricesAssumed || incoming.spending?.isMeasured)
-      return;
+    if (request.api.name !== "anthropic" || !isTalk || arePricesAssumed) return;
     if (tokens < MIN_KEPT_TOKENS || call.request.isControl || !call.isEditable) return;
     const { upstream, model } = target;
     const { route, query, principal } = incoming;
@@ -239,14 +239,17 @@ export class CacheWatch {
         isBodyChanged: true,
         isResponseRead: true,
       });
-    const { kernel, config, agents, onError, onRefreshed: onSpent } = this.#deps;
-    this.#keepAlive ??= new KeepAlive({ kernel, config, agents, onError, onSpent });
+    const { kernel, config, agents, gate, onError, onRefreshed: onSpent } = this.#deps;
+    this.#keepAlive ??= new KeepAlive({ kernel, config, agents, gate, onError, onSpent });
     this.#keepAlive.keep({
       ...{ session: call.thread.session.id, model, upstream: upstream.name },
       ...{ url, headers, ttlMs, tokens, prices },
       body: Buffer.concat(body),
       sentAt: at,
       pauses: () => this.#getPauses(principal),
+      person: principal.token,
+      project: incoming.spending?.project,
+      isAdmitted: incoming.isAdmitted,
     });
   }
 

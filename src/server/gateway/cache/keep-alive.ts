@@ -1,11 +1,16 @@
-import { computeReportCost, type Prices, parseUsageReport } from "../../../kernel/faces/window.ts";
-import type { Kernel, SessionId, SessionRecord, Usage } from "../../../kernel/index.ts";
+import type { BudgetAmounts, BudgetGate } from "../../../kernel/faces/people.ts";
+import {
+  computeReportCost,
+  countPromptTokens,
+  type Prices,
+  parseUsageReport,
+} from "../../../kernel/faces/window.ts";
+import type { Kernel, SessionId, Usage } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/caches.ts";
-import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { addCacheRecord } from "../../cache/cache-record.ts";
-import { buildCacheReport } from "../../cache/cache-report.ts";
 import { isRefreshWorth, type PauseSample, REFRESH_EARLY_MS } from "../../cache/pauses.ts";
 import type { GatewayConfig } from "../config/config.ts";
+import { spendUnasked } from "../limits/own-spending.ts";
 import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import { cutBody, fieldValue } from "../request/cut-body.ts";
 import { type ConnectionAgents, sendUpstream, type UpstreamRequest } from "../upstream/send-upstream.ts";
@@ -26,11 +31,17 @@ export interface KeptRequest {
   readonly tokens: number;
   readonly prices: Prices;
   readonly pauses: () => PauseSample;
+  /** The person, undefined on a gateway without tokens, and the project, which budgets count. */
+  readonly person: string | undefined;
+  readonly project: string | undefined;
+  /** Admits the person once more, by the token of this request. */
+  readonly isAdmitted: () => Promise<boolean>;
 }
 
 interface KeepAliveDeps {
   readonly kernel: Kernel;
   readonly config: () => Pick<GatewayConfig, "cache" | "limits">;
+  readonly gate: Pick<BudgetGate, "reserve">;
   readonly agents: ConnectionAgents;
   readonly onError: (error: unknown) => void;
   /** Called with the dollars of a refresh. */
@@ -43,7 +54,6 @@ interface KeepAliveDeps {
 /** Maximum bytes of all requests that are kept, and the largest of them. */
 const MAX_KEPT_BYTES = 64 * 1_024 * 1_024;
 const MAX_BODY_BYTES = 8 * 1_024 * 1_024;
-const DAY_MS = 86_400_000;
 
 /**
  * Sends the last request of an idle conversation again before the provider's cache expires, while that is expected to
@@ -59,7 +69,6 @@ export class KeepAlive {
     weigh: ({ body }) => body.length,
   });
   readonly #timers = new Map<SessionId, () => void>();
-  #day: { readonly name: number; spent: number } | undefined;
   #isClosed = false;
 
   constructor(deps: KeepAliveDeps) {
@@ -102,12 +111,23 @@ export class KeepAlive {
     const idleMs = this.#now() - sentAt;
     if (!isRefreshWorth(pauses(), { idleMs, ttlMs, prices: { read, write, writeHour } }))
       return this.forget(session);
-    const dollars = (request.tokens * read) / 1_000_000;
-    if ((await this.#readSpent()) + dollars > cache.maxKeepAliveDollars) return this.forget(session);
+    const { model, tokens, person, project, isAdmitted } = request;
     if (await this.#isOutdated(request)) return this.forget(session);
     const startedAt = this.#now();
-    const usage = await this.#send(request);
-    if (!usage) return this.forget(session);
+    const usage = await spendUnasked(
+      this.#deps,
+      {
+        ...{ session, person, project, isAdmitted },
+        models: [model],
+        estimate: { tokens, usd: (tokens * read) / 1_000_000 },
+        ceiling: { purpose: "keep-alive", usd: cache.maxKeepAliveDollars },
+      },
+      async () => {
+        const reply = await this.#send(request);
+        return { reply, actual: reply === "unknown" ? undefined : this.#measure(request, reply) };
+      },
+    );
+    if (!usage || usage === "unknown") return this.forget(session);
     await this.#book(request, usage, startedAt);
     // The client may have come back meanwhile.
     if (this.#kept.get(session) === request && !this.#isClosed) this.#arm(request, startedAt);
@@ -123,8 +143,11 @@ export class KeepAlive {
     return false;
   }
 
-  /** Sends the request again and reads its reply up to the first usage; undefined if it was refused. */
-  async #send({ url, headers, body }: KeptRequest): Promise<Usage | undefined> {
+  /**
+   * Sends the request again and reads its reply up to the first usage; undefined if it was refused, "unknown" if the
+   * reply ends before its usage.
+   */
+  async #send({ url, headers, body }: KeptRequest): Promise<Usage | "unknown" | undefined> {
     const cut = cutBody(body, "messages");
     const thinking = Object(fieldValue(cut, "thinking")) as { readonly type?: unknown };
     const fields = new Map<string, unknown>([["stream", true]]);
@@ -144,12 +167,18 @@ export class KeepAlive {
         const start = /^data:\s*(\{.*"message_start".*\})\s*$/m.exec(text)?.[1];
         if (start === undefined) continue;
         const usage = parseUsageReport("anthropic", JSON.parse(start).message?.usage);
-        return usage && { ...usage, outputTokens: Math.max(1, usage.outputTokens ?? 0) };
+        return usage ? { ...usage, outputTokens: Math.max(1, usage.outputTokens ?? 0) } : "unknown";
       }
-      return undefined;
+      return "unknown";
     } finally {
       response.body.destroy();
     }
+  }
+
+  #measure({ model }: KeptRequest, usage: Usage | undefined): BudgetAmounts {
+    if (!usage) return { tokens: 0, usd: 0 };
+    const usd = computeReportCost({ usage, model }, (name) => this.#deps.kernel.modelFacts(name)) ?? 0;
+    return { tokens: countPromptTokens(usage) + (usage.outputTokens ?? 0), usd };
   }
 
   async #book(
@@ -159,28 +188,14 @@ export class KeepAlive {
   ): Promise<void> {
     const { kernel, onSpent } = this.#deps;
     const dollars = computeReportCost({ usage, model }, (name) => kernel.modelFacts(name)) ?? 0;
-    if (this.#day) this.#day.spent += dollars;
     onSpent(upstream, dollars);
     const none = { expectedTokens: 0, missedTokens: 0 };
     const record = { state: "hit", ...none, ttlMs, sentAt, isRefresh: true } as const;
-    await using session = await kernel.session(id);
+    // A conversation that is erased at this moment is not made again.
+    await using session = await kernel.existingSession(id);
     await session
-      .window({ model })
+      ?.window({ model })
       .report(usage, { model, describe: (report) => addCacheRecord(report, record) });
-  }
-
-  /** Dollars of refreshes since midnight in UTC, including those of earlier processes. */
-  async #readSpent(): Promise<number> {
-    const name = Math.floor(this.#now() / DAY_MS);
-    if (this.#day?.name === name) return this.#day.spent;
-    const { kernel } = this.#deps;
-    const { ledger } = await buildCacheReport(kernel, listRecords(kernel), {
-      since: name * DAY_MS,
-      signal: AbortSignal.timeout(DAY_MS),
-    });
-    const spent = ledger.find(({ action }) => action === "keep-alive")?.debit ?? 0;
-    this.#day = { name, spent };
-    return spent;
   }
 
   /** Stops all refreshes. */
@@ -190,17 +205,6 @@ export class KeepAlive {
     this.#timers.clear();
     this.#kept.clear();
   }
-}
-
-const PAGE = 500;
-
-async function* listRecords(kernel: Kernel): AsyncGenerator<SessionRecord> {
-  let before: SessionId | undefined;
-  do {
-    const page = await kernel.sessions({ limit: PAGE, ...dropUndefined({ before }) });
-    yield* page;
-    before = page.length === PAGE ? page.at(-1)?.id : undefined;
-  } while (before !== undefined);
 }
 
 function scheduleTimer(run: () => void, ms: number): () => void {

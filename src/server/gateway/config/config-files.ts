@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  openSync,
-  readSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from "node:fs";
+import { existsSync, realpathSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { readOutsideFileSync } from "../../../model/base/outside-file.ts";
 import { parseCommentedJson } from "../../../model/base/parse-commented-json.ts";
 import type { Environment } from "./config-flags.ts";
 import { createConfigInvalidError } from "./config-problem.ts";
@@ -125,7 +116,7 @@ const STICKY = 0o1000;
 
 /** Reads a file that only its owner can change; throws if it belongs to another user or is writable by others. */
 export function readOwnedFile(path: string): Buffer {
-  return readFileOnce(path, (stats) => {
+  return readOutsideFileSync(path, { maxBytes: MAX_FILE_BYTES, allowsLink: true }, (stats) => {
     const problem = findOwnerProblem(stats, path) ?? findOwnerProblem(statSync(dirname(path)), dirname(path));
     if (problem !== undefined) throw new Error(problem);
   });
@@ -133,29 +124,7 @@ export function readOwnedFile(path: string): Buffer {
 
 /** Reads a regular file of bounded size; never waits for a pipe or device, and never follows a symbolic link. */
 export function readForeignFile(path: string): Buffer {
-  return readFileOnce(path, () => {}, constants.O_NOFOLLOW ?? 0);
-}
-
-/** Checks and reads the same open file, so that it cannot be replaced in between. */
-function readFileOnce(path: string, check: (stats: Stats) => void, flags = 0): Buffer {
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | flags);
-  try {
-    const stats = fstatSync(file);
-    if (stats.isDirectory()) throw new Error("EISDIR: it is a folder");
-    if (!stats.isFile()) throw new Error("it is no regular file");
-    if (stats.size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    check(stats);
-    const bytes = Buffer.alloc(MAX_FILE_BYTES + 1);
-    let length = 0;
-    for (;;) {
-      const read = readSync(file, bytes, length, bytes.length - length, null);
-      length += read;
-      if (length > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-      if (read === 0) return Buffer.from(bytes.subarray(0, length));
-    }
-  } finally {
-    closeSync(file);
-  }
+  return readOutsideFileSync(path, { maxBytes: MAX_FILE_BYTES });
 }
 
 /** States who, other than this user and the administrator, can change a file or folder. */

@@ -10,6 +10,7 @@ import {
   oneOfSchema,
   originSchema,
   policyNameSchema,
+  providerSchema,
   shareSchema,
   storeUrlSchema,
   textListSchema,
@@ -290,7 +291,7 @@ const tokenSchema = z.strictObject(
 
 const oidcSchema = z.strictObject(
   {
-    issuer: addressSchema().describe("address of the provider, as in its own description"),
+    issuer: providerSchema().describe("address of the provider, as in its own description"),
     clientId: textSchema("the id of this gateway at the provider").describe("id of this gateway there"),
     clientSecretEnv: textSchema(VARIABLE)
       .describe("environment variable that contains the client's secret; none for a public client")

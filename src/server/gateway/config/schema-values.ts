@@ -75,6 +75,14 @@ function isAddress(value: string): boolean {
   return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === "" && !/[?#]/.test(value);
 }
 
+const PROVIDER = "an address that begins with https, or with http on this computer";
+
+/** The address of a server that is believed: nobody in between may speak for it. */
+export const providerSchema = () =>
+  addressSchema().refine((value) => !/^http:/i.test(value) || isLoopback(new URL(value).hostname), {
+    error: PROVIDER,
+  });
+
 const ORIGIN = "an address as https://host or http://host:port, without a path";
 
 /** The address of a server, without a path. */

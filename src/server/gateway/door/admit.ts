@@ -1,5 +1,6 @@
 import type { TokenOwner } from "../../../kernel/faces/people.ts";
 import { BoundedMap } from "../../../model/base/caches.ts";
+import { markStage } from "../../../model/base/loop-stage.ts";
 import type { WireFault, WireName } from "../../../wire/wire.ts";
 import {
   identifyPrincipal,
@@ -98,6 +99,7 @@ export function admit(
   const target = known ?? { ...parts, route };
   const isEndpoint = route.type === "api" || route.type === "pass";
   if (!known && isEndpoint && key.length <= MAX_KEY_CHARACTERS) knownTargets.set(key, target);
+  markStage(`request ${route.type}`);
   return { type: "admitted", principal, target, hasBody, encoding, headers };
 }
 
@@ -120,7 +122,7 @@ function identifyCaller(
   const { owner, credential } = lookup;
   if (owner?.state === "valid" && credential) {
     const { name, role } = owner.person;
-    return identifyPrincipal({ name, role, credential }, owner.person);
+    return identifyPrincipal({ name, role, credential }, owner);
   }
   const isGuarded = config.tokens.length > 0 || config.team || lookup.isClosed;
   const isOpen =

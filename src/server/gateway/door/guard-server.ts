@@ -25,6 +25,8 @@ export function guardServer(server: Server, config: () => DoorConfig, handle: Re
   const waiting = new Set<Socket>();
   /** Unfinished responses by connection; a client may pipeline requests. */
   const answering = new WeakMap<Duplex, Set<ServerResponse>>();
+  /** Requests behind an unfinished one: a refused one closes the connection, and nobody could answer those behind it. */
+  const pipelined = new WeakMap<Duplex, (() => void)[]>();
 
   const admitConnection = (socket: Socket) => {
     const { maxConnections } = config().limits;
@@ -46,13 +48,18 @@ export function guardServer(server: Server, config: () => DoorConfig, handle: Re
   const begin = (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const responses = answering.get(socket) ?? new Set();
+    const queue = pipelined.get(socket) ?? [];
+    pipelined.set(socket, queue);
+    const isFirst = responses.size === 0;
     answering.set(socket, responses.add(response));
     waiting.delete(socket);
     response.once("close", () => {
       responses.delete(response);
       if (responses.size === 0 && open.has(socket)) waiting.add(socket);
+      if (socket.writable) queue.shift()?.();
     });
-    handle(request, response);
+    if (isFirst) handle(request, response);
+    else queue.push(() => handle(request, response));
   };
   const answerError = (error: NodeJS.ErrnoException, socket: Duplex) => {
     const isAnswering = [...(answering.get(socket) ?? [])].some(({ headersSent }) => headersSent);

@@ -5,6 +5,7 @@ import {
   isPersonSecret,
   type Person,
   type PersonRole,
+  type PersonToken,
   type Team,
   type TokenOwner,
 } from "../../../kernel/faces/people.ts";
@@ -33,6 +34,8 @@ export interface Principal extends PersonIds {
   readonly role: PersonRole;
   /** The person of the store; undefined for a token of the configuration. */
   readonly person?: Person | undefined;
+  /** The person's token that the request carries. */
+  readonly personToken?: PersonToken | undefined;
 }
 
 /** Separates these digests from other SHA-256 digests of the same secret, such as the one in the configuration. */
@@ -44,7 +47,8 @@ const FORMER_DIGITS = 16;
  * id, so that a renewed login and a rotated token keep their sessions. Earlier versions used a digest of the secret,
  * which is the former id of a token's person.
  */
-export function identifyPrincipal(match: TokenMatch | undefined, person?: Person): Principal {
+export function identifyPrincipal(match: TokenMatch | undefined, owner?: TokenOwner): Principal {
+  const { person, token: personToken } = owner ?? {};
   if (!match) return { id: LOCAL_PERSON, formerIds: [], role: "admin" };
   const { name, credential, role = "member" } = match;
   return {
@@ -53,7 +57,7 @@ export function identifyPrincipal(match: TokenMatch | undefined, person?: Person
     token: name,
     tokenHeader: credential.header,
     role,
-    ...dropUndefined({ person }),
+    ...dropUndefined({ person, personToken }),
   };
 }
 

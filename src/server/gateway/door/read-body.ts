@@ -12,7 +12,7 @@ import {
   refuseRequest,
   refuseTooLarge,
 } from "./request-head.ts";
-import type { Route } from "./route.ts";
+import { isSignIn, type Route } from "./route.ts";
 
 /** An admitted request with its body. */
 export interface Incoming {
@@ -30,6 +30,8 @@ export interface Incoming {
   readonly trace: Trace;
   /** The budgets that count the request. */
   readonly spending: RequestSpending | undefined;
+  /** Admits the person once more by the same token; false while the store cannot be asked. */
+  readonly isAdmitted: () => Promise<boolean>;
   /** Called when the request is about to be sent, so that the next one can be prepared. */
   readonly onPrepared: () => void;
   /** Counts the bytes of the messages that the log does not have yet as stored by the person, if anybody counts them. */
@@ -233,6 +235,8 @@ export function checkContentType(request: RequestHead, route: Route): DoorRefusa
   const types = request.headers.get("content-type") ?? [];
   const type = types[0] ?? "";
   if (types.length > 1) return refuseRequest("Content-Type was sent more than once.", 415);
+  // Providers of identities send a form; browsers of strangers are refused by their origin.
+  if (isSignIn(route) && /^application\/x-www-form-urlencoded\b/i.test(type)) return undefined;
   if (JSON_TYPE.test(type) || (route.type === "pass" && FORM_TYPE.test(type))) return undefined;
   return refuseRequest("The body has to be JSON: send Content-Type: application/json, in UTF-8.", 415);
 }

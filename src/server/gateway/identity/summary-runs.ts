@@ -12,7 +12,7 @@ const MAX_TINY_MESSAGE = 100;
 const MAX_WORDS = 100_000;
 
 /** The words of a text in lower case, without tags, formatting marks and repeated white space. */
-export function normalizeWords(text: string): string {
+export function simplifyWords(text: string): string {
   return text
     .replace(/<\/?[a-z][\w-]*>/gi, " ")
     .replace(/[#*_`>|-]+/g, " ")

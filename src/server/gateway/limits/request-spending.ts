@@ -98,6 +98,11 @@ export class RequestSpending {
     this.#actual = actual;
   }
 
+  /** The project that budgets count the request for. */
+  get project(): string | undefined {
+    return this.#project;
+  }
+
   /** The reserved estimate, for replies whose provider reports no usage. */
   get estimate(): SpendingEstimate {
     return this.#estimate;

@@ -9,7 +9,7 @@ import {
 import { type Role, textOfMessage } from "../../../model/message.ts";
 import type { PlaceKeys } from "../identity/conversation-keys.ts";
 import { getMessageText } from "../identity/request-kind.ts";
-import { normalizeWords } from "../identity/summary-runs.ts";
+import { simplifyWords } from "../identity/summary-runs.ts";
 import { parseThreadMeta, type Thread } from "../thread/thread.ts";
 
 /** Summaries that are compared with a request. */
@@ -161,14 +161,14 @@ export function findSummaryIndex(summary: string, messages: readonly MessageInpu
   return findPlainSummary(summary, opening.map(toPlainMessage));
 }
 
-/** A message with its words as `normalizeWords` returns them. */
+/** A message with its words as `simplifyWords` returns them. */
 interface PlainMessage {
   readonly role: Role;
   readonly words: string;
 }
 
 function toPlainMessage(message: MessageInput): PlainMessage {
-  return { role: message.role, words: normalizeWords(getMessageText(message)) };
+  return { role: message.role, words: simplifyWords(getMessageText(message)) };
 }
 
 function findPlainSummary(summary: string, messages: readonly PlainMessage[]): number | undefined {
@@ -183,7 +183,7 @@ function findPlainSummary(summary: string, messages: readonly PlainMessage[]): n
 /** The normalized forms in which clients carry a summary on: whole, what its tag holds, without its reasoning. */
 export function listSummaryForms(summary: string): readonly string[] {
   const forms = [summary, findTagged(summary), summary.replace(REASONING_TAGS, "")].map((form) =>
-    normalizeWords(form ?? ""),
+    simplifyWords(form ?? ""),
   );
   return [...new Set(forms)].filter(({ length }) => length >= MIN_LENGTH);
 }

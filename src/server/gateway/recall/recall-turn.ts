@@ -1,4 +1,9 @@
-import { buildContextBlock, type ContextBlock, shouldRetrieve } from "../../../kernel/faces/memory.ts";
+import {
+  buildContextBlock,
+  type ContextBlock,
+  pickUnaskedHits,
+  shouldRetrieve,
+} from "../../../kernel/faces/memory.ts";
 import { estimateText, resolveThinkingRule } from "../../../kernel/faces/window.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
@@ -264,8 +269,10 @@ async function buildContext(
   if (hits.length === 0) return undefined;
   const shown = await findShownContent(call);
   // A file that the message names and the window contains need not be recalled.
-  if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
+  const wanted = shouldRetrieve(words, { texts: shown.texts });
+  if (!wanted) return undefined;
   const maxTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
   if (maxTokens < 1) return undefined;
-  return buildContextBlock(hits, { tokensOf: estimateText, maxTokens, shown });
+  const own = wanted.reason === "command" ? hits : pickUnaskedHits(hits);
+  return buildContextBlock(own, { tokensOf: estimateText, maxTokens, shown });
 }

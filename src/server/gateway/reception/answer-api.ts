@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireFault } from "../../../wire/wire.ts";
 import type { RouteName } from "../../api/index.ts";
 import { type ApiError, createDoorError } from "../../api/jobs/index.ts";
@@ -94,8 +95,8 @@ const NOBODY = {
 } as const;
 
 async function identifyCaller(principal: Principal, formerPeople: FormerPeople) {
-  const { id, token: name, role } = principal;
-  const base = { id, name, role, memoryAgent: getMemoryAgent(principal) };
+  const { id, token: name, role, personToken } = principal;
+  const base = { id, name, role, memoryAgent: getMemoryAgent(principal), ...dropUndefined({ personToken }) };
   if (name === undefined) return { ...base, prefixes: undefined, homePrefix: "" };
   const own = listSessionPrefixes(await formerPeople.complete(principal));
   return { ...base, prefixes: role === "admin" ? undefined : own, homePrefix: own[0] ?? "" };

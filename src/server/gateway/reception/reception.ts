@@ -144,7 +144,8 @@ export class Reception {
           ? this.#tokenWatch.add({ principal, admitAgain, end: () => response.destroy() })
           : undefined;
         try {
-          await this.#admitted(request, response, admission, startedMs, readConverse);
+          const isAdmitted = async () => (await this.#admitAgain(head, undefined))?.id === principal.id;
+          await this.#admitted(request, response, { ...admission, isAdmitted }, startedMs, readConverse);
         } finally {
           unwatch?.();
           begun?.();
@@ -156,8 +157,8 @@ export class Reception {
     }
   }
 
-  /** The person of a request in progress as of now; the former one while the store cannot be asked. */
-  async #admitAgain(head: RequestHead, former: Principal): Promise<Principal | undefined> {
+  /** The person of a request in progress as of now; `former` while the store cannot be asked. */
+  async #admitAgain(head: RequestHead, former: Principal | undefined): Promise<Principal | undefined> {
     const { config, env, kernel, spending } = this.#deps.services;
     const lookup = await lookUpPerson(head, kernel.team, spending.state);
     if (lookup.hasFailed) return former;
@@ -185,7 +186,7 @@ export class Reception {
   async #admitted(
     request: IncomingMessage,
     response: ServerResponse,
-    admission: AdmittedRequest,
+    admission: AdmittedRequest & Pick<Incoming, "isAdmitted">,
     startedMs: number,
     readConverse: ReadConverse | undefined,
   ): Promise<void> {
@@ -258,7 +259,7 @@ export class Reception {
       const answer = isExchange ? runExchange : forwardRequest;
       const incoming = {
         ...{ request, response, principal, route, query, body, raw },
-        ...{ signal, trace, spending, onPrepared, onStored },
+        ...{ signal, trace, spending, onPrepared, onStored, isAdmitted: admission.isAdmitted },
       };
       await answer(incoming, this.#deps.services);
     } catch (error) {

@@ -66,7 +66,7 @@ interface ReplyHead {
 function translateReply(response: ServerResponse, getFacts: () => ReplyFacts): void {
   const { writeHead, write, end, flushHeaders } = response;
   let head: ReplyHead | undefined;
-  let stream: ((bytes: Buffer) => Buffer) | undefined;
+  let stream: StreamTranslation | undefined;
   const collected = new ByteCollector();
 
   response.writeHead = ((status: number, ...rest: readonly unknown[]) => {
@@ -83,7 +83,7 @@ function translateReply(response: ServerResponse, getFacts: () => ReplyFacts): v
   response.write = ((bytes: Uint8Array | string) => {
     const chunk = Buffer.from(bytes as Uint8Array);
     if (stream) {
-      const frames = stream(chunk);
+      const frames = stream.push(chunk);
       return frames.length > 0 ? write.call(response, frames, "utf8") : !response.writableNeedDrain;
     }
     collected.add(chunk);
@@ -93,7 +93,7 @@ function translateReply(response: ServerResponse, getFacts: () => ReplyFacts): v
     const [bytes, done = bytes] = given;
     if (typeof bytes === "string" || bytes instanceof Uint8Array) response.write(bytes);
     const onEnd = typeof done === "function" ? (done as () => void) : () => undefined;
-    if (stream || !head) return end.call(response, "", "utf8", onEnd);
+    if (stream || !head) return end.call(response, stream?.end() ?? "", "utf8", onEnd);
     const { status, headers, body } = translateWhole(head, collected.take().toString("utf8"), getFacts());
     const text = Buffer.from(JSON.stringify(body));
     const own = ["Content-Type", "application/json", "Content-Length", String(text.length)];
@@ -123,23 +123,41 @@ function describeFault(error: unknown): string {
   return isOurs ? error.message : "The upstream's reply is not in the form of Anthropic's Messages.";
 }
 
-/** Returns the frames of Converse for bytes of a stream; none after an error, which ends the stream. */
-function openStreamTranslation(facts: ReplyFacts): (bytes: Buffer) => Buffer {
+/** The frames of Converse for the bytes of a stream, and for its end. */
+interface StreamTranslation {
+  push(bytes: Buffer): Buffer;
+  end(): Buffer;
+}
+
+/** Translates a stream; after an error, which ends it, it gives nothing more. */
+function openStreamTranslation(facts: ReplyFacts): StreamTranslation {
   const events = new ConverseEvents(facts);
   const splitter = new AwsFrameSplitter();
   let hasFailed = false;
   const translate = ({ bytes, payload }: AwsFrame): readonly Buffer[] => {
     // Bedrock's own errors have the same frames in both of its streams.
     const isError = bytes.includes(":exception-type");
-    if (hasFailed || isError) return hasFailed ? [] : [bytes];
+    if (hasFailed) return [];
+    hasFailed = isError;
+    if (isError) return [bytes];
     try {
       const event = toObject(JSON.parse(readFrameEvent(payload) ?? "{}")) ?? {};
       return events.take(event).map(({ name, payload }) => encodeAwsFrame("event", name, payload));
     } catch (error) {
       hasFailed = true;
-      const failure = { message: describeFault(error) };
-      return [encodeAwsFrame("exception", "modelStreamErrorException", failure)];
+      return [encodeFailure(describeFault(error))];
     }
   };
-  return (bytes) => Buffer.concat(splitter.push(bytes).flatMap(translate));
+  return {
+    push: (bytes) => Buffer.concat(splitter.push(bytes).flatMap(translate)),
+    // A stream that stops being frames looks like an empty reply otherwise.
+    end: () =>
+      splitter.isCut && !hasFailed
+        ? encodeFailure("The upstream's stream ended within a frame, or stopped being frames.")
+        : Buffer.alloc(0),
+  };
+}
+
+function encodeFailure(message: string): Buffer {
+  return encodeAwsFrame("exception", "modelStreamErrorException", { message });
 }

@@ -56,6 +56,11 @@ export function chooseModelTarget(
   if (chosen.fault) throw new FaultError(chosen.fault);
   if (clientModel === undefined)
     throw new FaultError({ status: 400, kind: "invalid_request", message: 'The body names no "model".' });
+  // In settings and budgets a star stands for several models; a request is for one.
+  if (clientModel.includes("*")) {
+    const message = `The model ${JSON.stringify(clientModel.slice(0, 200))} has a star in its name; name one model.`;
+    throw new FaultError({ status: 400, kind: "invalid_request", message });
+  }
   const isMillion = MILLION_BETA.test(String(request.headers["anthropic-beta"] ?? ""));
   return { upstream: chosen.upstream, model: chosen.model ?? clientModel, clientModel, isMillion };
 }

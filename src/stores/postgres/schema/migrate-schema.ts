@@ -161,6 +161,12 @@ CREATE TABLE @ledger (
 );
 `;
 
+/** Ends that a person's own tokens cannot pass, sign-ins that their provider may end, and people who must not sign in. */
+const SIGN_IN_COLUMNS = `
+ALTER TABLE @person_tokens ADD COLUMN limit_at bigint, ADD COLUMN subject text, ADD COLUMN provider_session text;
+ALTER TABLE @people ADD COLUMN blocked_at bigint;
+`;
+
 /** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
 const SCHEMA_STEPS: readonly string[] = [
   LOG_TABLES,
@@ -183,6 +189,7 @@ const SCHEMA_STEPS: readonly string[] = [
   DECISION_CHUNKS,
   NO_SERVER_SEARCH,
   LEDGER_TABLE,
+  SIGN_IN_COLUMNS,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

@@ -8,7 +8,7 @@ import {
 import { toBudget, toBudgetUse } from "../../../log/store/record-rows.ts";
 import { checkBudgetAmounts } from "../../../log/store/refusals.ts";
 import type { AuditAct } from "../../../model/audit.ts";
-import type { TeamBudget } from "../../../model/budget.ts";
+import { CEILING_PREFIX, type TeamBudget } from "../../../model/budget.ts";
 import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
 import type { PostgresAudit } from "./postgres-audit.ts";
 
@@ -28,7 +28,7 @@ export class PostgresBudgets implements BudgetStore {
   async list(person?: string): Promise<readonly TeamBudget[]> {
     const rows =
       person === undefined
-        ? await this.#db.query("SELECT * FROM @budgets ORDER BY id")
+        ? await this.#db.query(`SELECT * FROM @budgets WHERE id NOT LIKE '${CEILING_PREFIX}%' ORDER BY id`)
         : await this.#db.query("SELECT * FROM @budgets WHERE person IS NULL OR person = $1 ORDER BY id", [
             person,
           ]);
@@ -64,6 +64,13 @@ export class PostgresBudgets implements BudgetStore {
   async reserve(reservation: BudgetReservation, now: number): Promise<ReservationResult> {
     const { id, owner, expiresAt, shares } = reservation;
     checkBudgetAmounts(shares);
+    const ceilings = shares.flatMap(({ budget }) => (budget.startsWith(CEILING_PREFIX) ? [budget] : []));
+    if (ceilings.length > 0)
+      await this.#db.query(
+        `INSERT INTO @budgets (id, person, unit, amount, period)
+         SELECT id, '${CEILING_PREFIX}', 'usd', 0, 'day' FROM unnest($1::text[]) AS n (id) ON CONFLICT DO NOTHING`,
+        [ceilings],
+      );
     const rows = await this.#db.query(
       `SELECT * FROM @reserve_budgets($1, $2, $3, $4, $5, $6::text[], $7::bigint[], $8::float8[], $9::float8[], $10::bigint[])`,
       [
@@ -121,7 +128,9 @@ export class PostgresBudgets implements BudgetStore {
 
   /** The use of all periods. */
   async allUses(): Promise<readonly BudgetUse[]> {
-    const rows = await this.#db.query(`SELECT ${USE} FROM @budget_uses u ORDER BY u.budget, u.start`);
+    const rows = await this.#db.query(
+      `SELECT ${USE} FROM @budget_uses u WHERE u.budget NOT LIKE '${CEILING_PREFIX}%' ORDER BY u.budget, u.start`,
+    );
     return rows.map(toBudgetUse);
   }
 }

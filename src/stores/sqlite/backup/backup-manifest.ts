@@ -1,12 +1,15 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { computeDigest } from "../../../model/base/digest.ts";
+import { readOutsideFileSync } from "../../../model/base/outside-file.ts";
 import { LonghaulError } from "../../../model/errors.ts";
 
 /** Name of the file that describes a backup; it is written last. */
 const MANIFEST_NAME = "backup.json";
 const FORMAT = "longhaul-backup";
 const VERSION = 1;
+/** A manifest names a few files. */
+const MAX_BYTES = 4 * 1_024 * 1_024;
 
 /** A file of a backup other than a blob, whose name is its digest. */
 export interface BackupFile {
@@ -47,7 +50,7 @@ export function readManifest(folder: string): BackupManifest {
   const path = join(folder, MANIFEST_NAME);
   let parsed: Partial<BackupManifest> & { sha256?: unknown };
   try {
-    parsed = JSON.parse(readFileSync(path, "utf8")) ?? {};
+    parsed = JSON.parse(readOutsideFileSync(path, { maxBytes: MAX_BYTES }).toString("utf8")) ?? {};
   } catch (error) {
     throw createBackupError(folder, `${MANIFEST_NAME} is missing or no JSON`, error);
   }

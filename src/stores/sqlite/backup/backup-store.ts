@@ -14,9 +14,10 @@ import {
   rmSync,
 } from "node:fs";
 import { rm } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, normalize } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
+import { joinInside } from "../../../model/base/join-inside.ts";
 import type { Digest } from "../../../model/blob.ts";
 import { type Clock, systemClock } from "../../../model/clock.ts";
 import {
@@ -241,7 +242,8 @@ async function copyBlobs(
           continue;
         }
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+        const { code } = ((error as Error).cause ?? error) as NodeJS.ErrnoException;
+        if (code !== "ENOENT") {
           await rm(path, { force: true });
           throw error;
         }
@@ -416,22 +418,24 @@ async function copyBackup(
 ): Promise<BackupManifest> {
   const manifest = readManifest(from);
   const check = async (path: string, sha256: string) => {
-    const source = join(from, path);
+    const refuse = (error: unknown) => {
+      throw createBackupError(from, `it names a file outside of itself: ${path}`, error);
+    };
+    const source = await joinInside(from, path).catch(refuse);
+    const target = to === undefined ? undefined : await joinInside(to, path).catch(refuse);
     if (!lstatSync(source, { throwIfNoEntry: false })?.isFile())
       throw createBackupError(from, `${path} is missing`);
-    const found = await digestFile(source, { ...(to !== undefined && { to: join(to, path) }), signal });
+    const found = await digestFile(source, { ...(target !== undefined && { to: target }), signal });
     if (found.sha256 !== sha256)
       throw createBackupError(from, `${path} has other bytes than when it was written`);
   };
   for (const { path, sha256 } of manifest.files) {
-    if (isAbsolute(path) || normalize(path).startsWith("..") || path.includes("\0"))
-      throw createBackupError(from, `it names a file outside of itself: ${path}`);
     await check(path, sha256);
   }
   let blobs = 0;
   for await (const digests of listBlobs(join(from, "blobs"))) {
     for (const digest of digests) {
-      await check(join("blobs", digest.slice(0, 2), digest.slice(2)), digest);
+      await check(`blobs/${digest.slice(0, 2)}/${digest.slice(2)}`, digest);
       blobs++;
     }
   }

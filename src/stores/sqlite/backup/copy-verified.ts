@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { openOutsideFile } from "../../../model/base/outside-file.ts";
 import { throwIfAborted } from "../../../model/errors.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -20,7 +21,7 @@ export async function digestFile(
   const hash = createHash("sha256");
   let sizeBytes = 0;
   if (to !== undefined) mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-  const source = await open(path, "r");
+  const { file: source } = await openOutsideFile(path);
   try {
     const target = to === undefined ? undefined : await open(to, "w", 0o600);
     try {

@@ -9,7 +9,7 @@ import {
 import { toBudget, toBudgetUse } from "../../../log/store/record-rows.ts";
 import { checkBudgetAmounts } from "../../../log/store/refusals.ts";
 import type { AuditAct } from "../../../model/audit.ts";
-import type { TeamBudget } from "../../../model/budget.ts";
+import { CEILING_PREFIX, type TeamBudget } from "../../../model/budget.ts";
 import type { Database } from "../database.ts";
 import type { SqliteAudit } from "./sqlite-audit.ts";
 
@@ -27,16 +27,20 @@ export class SqliteBudgets implements BudgetStore {
     this.#db = db;
     this.#audit = audit;
     this.#statements = {
-      all: db.prepare("SELECT * FROM budgets ORDER BY id"),
+      all: db.prepare(`SELECT * FROM budgets WHERE id NOT LIKE '${CEILING_PREFIX}%' ORDER BY id`),
       list: db.prepare("SELECT * FROM budgets WHERE person IS NULL OR person = ? ORDER BY id"),
       exists: db.prepare("SELECT 1 FROM budgets WHERE id = ?"),
       put: db.prepare(
         `INSERT INTO budgets (id, person, project, model, unit, amount, period) VALUES (?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET amount = excluded.amount`,
       ),
+      putCeiling: db.prepare(
+        `INSERT INTO budgets (id, person, unit, amount, period) VALUES (?, '${CEILING_PREFIX}', 'usd', 0, 'day')
+         ON CONFLICT DO NOTHING`,
+      ),
       remove: db.prepare("DELETE FROM budgets WHERE id = ?"),
       use: db.prepare(`${USE} WHERE budget = ? AND start = ?`),
-      allUses: db.prepare(`${USE} ORDER BY budget, start`),
+      allUses: db.prepare(`${USE} WHERE budget NOT LIKE '${CEILING_PREFIX}%' ORDER BY budget, start`),
       putUse: db.prepare(
         "INSERT INTO budget_uses (budget, start, spent) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET spent = excluded.spent",
       ),
@@ -88,10 +92,12 @@ export class SqliteBudgets implements BudgetStore {
 
   reserve(reservation: BudgetReservation, now: number): Promise<ReservationResult> {
     const { id, owner, expiresAt } = reservation;
-    const { isReserved, exists, dropUses, putUse, reserve } = this.#statements;
+    const { isReserved, exists, putCeiling, dropUses, putUse, reserve } = this.#statements;
     return this.#db.transactBeside(() => {
       checkBudgetAmounts(reservation.shares);
       this.#lapse(now);
+      for (const { budget } of reservation.shares)
+        if (budget.startsWith(CEILING_PREFIX)) putCeiling.run(budget);
       // A budget that was removed meanwhile limits nothing.
       const shares = reservation.shares.filter(({ budget }) => exists.get(budget));
       for (const { budget, keepFrom } of shares) dropUses.run(budget, keepFrom);

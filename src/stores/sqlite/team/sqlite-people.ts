@@ -1,7 +1,8 @@
 import type { PeopleStore, RemovedPerson } from "../../../log/store/people-store.ts";
 import { toPerson, toPersonToken } from "../../../log/store/record-rows.ts";
 import type { AuditAct } from "../../../model/audit.ts";
-import type { Person, PersonToken } from "../../../model/person.ts";
+import { CEILING_PREFIX } from "../../../model/budget.ts";
+import type { Person, PersonToken, ProviderSignIn } from "../../../model/person.ts";
 import type { Database } from "../database.ts";
 import type { SqliteAudit } from "./sqlite-audit.ts";
 
@@ -18,13 +19,21 @@ export class SqlitePeople implements PeopleStore {
       list: db.prepare("SELECT * FROM people ORDER BY name"),
       get: db.prepare("SELECT * FROM people WHERE name = ?"),
       put: db.prepare(
-        `INSERT INTO people (name, role, created_at, models, upstreams) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO people (name, role, created_at, models, upstreams, blocked_at) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET role = excluded.role, models = excluded.models, upstreams = excluded.upstreams`,
+      ),
+      isBlocked: db.prepare("SELECT 1 FROM people WHERE name = ? AND blocked_at IS NOT NULL"),
+      block: db.prepare("UPDATE people SET blocked_at = ? WHERE name = ?"),
+      endSignIns: db.prepare(
+        `UPDATE person_tokens SET expires_at = ? WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+           AND subject IS NOT NULL AND (digest = ? OR (subject = ? AND (? IS NULL OR provider_session = ?)))`,
       ),
       tokens: db.prepare("SELECT * FROM person_tokens WHERE person = ? ORDER BY created_at, digest"),
       findToken: db.prepare("SELECT * FROM person_tokens WHERE digest = ?"),
       addToken: db.prepare(
-        `INSERT INTO person_tokens (digest, person, created_at, expires_at, revoked_at) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO person_tokens
+           (digest, person, created_at, expires_at, revoked_at, limit_at, subject, provider_session)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at`,
       ),
       endTokens: db.prepare(
@@ -39,7 +48,8 @@ export class SqlitePeople implements PeopleStore {
       removeBudgets: db.prepare("DELETE FROM budgets WHERE person = ?"),
       remove: db.prepare("DELETE FROM people WHERE name = ?"),
       isInUse: db.prepare(
-        "SELECT EXISTS (SELECT 1 FROM people) OR EXISTS (SELECT 1 FROM budgets) AS is_in_use",
+        `SELECT EXISTS (SELECT 1 FROM people)
+           OR EXISTS (SELECT 1 FROM budgets WHERE id NOT LIKE '${CEILING_PREFIX}%') AS is_in_use`,
       ),
     };
   }
@@ -77,21 +87,38 @@ export class SqlitePeople implements PeopleStore {
 
   async addToken(
     token: PersonToken,
-    { person, othersEndAt }: { person?: Person; othersEndAt?: number },
+    { person, othersEndAt, allows }: { person?: Person; othersEndAt?: number; allows: boolean },
     act: AuditAct,
-  ): Promise<void> {
-    await this.#db.transactBeside(() => {
+  ): Promise<boolean> {
+    return this.#db.transactBeside(() => {
+      if (!allows && this.#statements.isBlocked.get(token.person)) return false;
       if (person) this.write(person);
+      if (allows) this.#statements.block.run(null, token.person);
       this.writeToken(token);
       if (othersEndAt !== undefined)
         this.#statements.endTokens.run(othersEndAt, token.person, token.digest, othersEndAt);
       this.#audit.record(act);
+      return true;
+    });
+  }
+
+  endSignIns(wanted: ProviderSignIn | { digest: string }, at: number, act: AuditAct): Promise<number> {
+    const {
+      digest = null,
+      subject = null,
+      session = null,
+    } = wanted as Partial<ProviderSignIn & { digest: string }>;
+    return this.#db.transactBeside(() => {
+      const { changes } = this.#statements.endSignIns.run(at, at, digest, subject, session, session);
+      if (changes > 0) this.#audit.record(act);
+      return Number(changes);
     });
   }
 
   revoke(person: string, at: number, act: AuditAct): Promise<number> {
     return this.#db.transactBeside(() => {
       const { changes } = this.#statements.revoke.run(at, person, at);
+      this.#statements.block.run(at, person);
       this.#audit.record(act);
       return Number(changes);
     });
@@ -112,13 +139,22 @@ export class SqlitePeople implements PeopleStore {
   }
 
   /** Adds or replaces a person inside a transaction of the caller. */
-  write({ name, role, createdAt, models, upstreams }: Person): void {
-    this.#statements.put.run(name, role, createdAt, toListText(models), toListText(upstreams));
+  write({ name, role, createdAt, models, upstreams, blockedAt }: Person): void {
+    this.#statements.put.run(
+      name,
+      role,
+      createdAt,
+      toListText(models),
+      toListText(upstreams),
+      blockedAt ?? null,
+    );
   }
 
   /** Adds or replaces a token inside a transaction of the caller. */
-  writeToken({ digest, person, createdAt, expiresAt, revokedAt }: PersonToken): void {
-    this.#statements.addToken.run(digest, person, createdAt, expiresAt ?? null, revokedAt ?? null);
+  writeToken({ digest, person, createdAt, expiresAt, revokedAt, limitAt, signIn }: PersonToken): void {
+    const ends = [expiresAt ?? null, revokedAt ?? null, limitAt ?? null];
+    const { subject = null, session = null } = signIn ?? {};
+    this.#statements.addToken.run(digest, person, createdAt, ...ends, subject, session);
   }
 }
 

@@ -26,9 +26,9 @@ export const peopleCases: readonly StoreProof[] = [
   [
     "people: a token leads to its person, and a new token ends the others",
     async ({ people }) => {
-      await people.addToken(token("d1"), { person: alice }, act("token.add"));
-      await people.addToken({ ...token("d2", 6), expiresAt: 50 }, {}, act("token.add"));
-      await people.addToken(token("d3", 7), { othersEndAt: 100 }, act("token.rotate"));
+      await people.addToken(token("d1"), { person: alice, allows: true }, act("token.add"));
+      await people.addToken({ ...token("d2", 6), expiresAt: 50 }, { allows: true }, act("token.add"));
+      await people.addToken(token("d3", 7), { othersEndAt: 100, allows: true }, act("token.rotate"));
       const ends = (await people.tokens("alice")).map(({ digest, expiresAt }) => [digest, expiresAt]);
       assert.deepEqual(ends, [
         ["d1", 100],
@@ -42,17 +42,55 @@ export const peopleCases: readonly StoreProof[] = [
   [
     "people: revoking ends the valid tokens, once",
     async ({ people }) => {
-      await people.addToken({ ...token("d1"), expiresAt: 10 }, { person: alice }, act("token.add"));
-      await people.addToken(token("d2", 6), {}, act("token.add"));
+      await people.addToken(
+        { ...token("d1"), expiresAt: 10 },
+        { person: alice, allows: true },
+        act("token.add"),
+      );
+      await people.addToken(token("d2", 6), { allows: true }, act("token.add"));
       assert.equal(await people.revoke("alice", 20, act("token.revoke")), 1);
       assert.equal(await people.revoke("alice", 30, act("token.revoke")), 0);
       assert.equal((await people.findToken("d2"))?.token.revokedAt, 20);
     },
   ],
   [
+    "people: a revoked person gets no token until somebody allows it",
+    async ({ people, audit }) => {
+      await people.addToken(token("d1"), { person: alice, allows: true }, act("token.add"));
+      await people.revoke("alice", 20, act("token.revoke"));
+      assert.equal((await people.get("alice"))?.blockedAt, 20);
+      const before = (await audit.list({ after: 0, limit: 10 })).length;
+      assert.equal(await people.addToken(token("d2"), { allows: false }, act("token.sign-in")), false);
+      assert.equal(await people.findToken("d2"), undefined);
+      assert.equal((await audit.list({ after: 0, limit: 10 })).length, before);
+      assert.equal(await people.addToken(token("d3"), { allows: true }, act("token.rotate")), true);
+      assert.deepEqual(await people.get("alice"), alice);
+      assert.equal(await people.addToken(token("d4"), { allows: false }, act("token.sign-in")), true);
+    },
+  ],
+  [
+    "people: an ended sign-in ends its tokens, and no others",
+    async ({ people }) => {
+      const facts = { ...token("d1"), limitAt: 90, signIn: { subject: "s", session: "one" } };
+      await people.addToken(facts, { person: alice, allows: true }, act("token.sign-in"));
+      assert.deepEqual((await people.findToken("d1"))?.token, facts);
+      const other = { ...token("d2", 6), signIn: { subject: "s", session: "two" } };
+      await people.addToken(other, { allows: true }, act("token.sign-in"));
+      await people.addToken(token("d3", 7), { allows: true }, act("token.add"));
+      const end = (wanted: Parameters<typeof people.endSignIns>[0]) =>
+        people.endSignIns(wanted, 50, act("token.sign-out"));
+      assert.equal(await end({ subject: "t" }), 0);
+      assert.equal(await end({ subject: "s", session: "one" }), 1);
+      assert.equal(await end({ digest: "d3" }), 0);
+      assert.equal(await end({ subject: "s" }), 1);
+      const ends = (await people.tokens("alice")).map(({ expiresAt }) => expiresAt);
+      assert.deepEqual(ends, [50, 50, undefined]);
+    },
+  ],
+  [
     "people: a removed person leaves no token, budget or count",
     async ({ people, budgets }) => {
-      await people.addToken(token("d1"), { person: alice }, act("token.add"));
+      await people.addToken(token("d1"), { person: alice, allows: true }, act("token.add"));
       const budget = { id: "b", person: "alice", unit: "usd", amount: 1, period: "day" } as const;
       await budgets.put(budget, act("budget.set"));
       const share = { budget: "b", start: 0, limit: 1, amount: 0.5, keepFrom: 0 };

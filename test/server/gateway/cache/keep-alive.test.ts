@@ -19,8 +19,9 @@ const pausesOf = (minutes: number) => {
   return pauses;
 };
 
-async function world({ maxDollars = 1, minutes = 7, isOn = true } = {}) {
-  const upstream = await startUpstream((_, response) => {
+async function world({ maxDollars = 1, minutes = 7, isOn = true, onHeard = async (_: Kernel) => {} } = {}) {
+  const upstream = await startUpstream(async (_, response) => {
+    await onHeard(kernel);
     response.writeHead(200, { "content-type": "text/event-stream" });
     const usage = {
       input_tokens: 0,
@@ -41,9 +42,12 @@ async function world({ maxDollars = 1, minutes = 7, isOn = true } = {}) {
   const timers: { readonly run: () => void; readonly at: number; isCanceled: boolean }[] = [];
   const errors: unknown[] = [];
   let spent = 0;
+  const gate = kernel.team.openGate((error) => errors.push(error));
+  const right = { isValid: true };
   const keepAlive = new KeepAlive({
     kernel,
     agents,
+    gate,
     config: () =>
       ({
         cache: { ttl: "client", keepAlive: isOn, maxKeepAliveDollars: maxDollars },
@@ -64,6 +68,7 @@ async function world({ maxDollars = 1, minutes = 7, isOn = true } = {}) {
   });
   onTestFinished(async () => {
     keepAlive.close();
+    gate.close();
     closeAgents(agents);
     await kernel.close();
   });
@@ -89,6 +94,9 @@ async function world({ maxDollars = 1, minutes = 7, isOn = true } = {}) {
     tokens: TOKENS,
     prices: kernel.modelFacts(MODEL).prices,
     pauses: () => pauses,
+    person: "alice",
+    project: undefined,
+    isAdmitted: async () => right.isValid,
   };
   /** Lets the next timer fire, and waits for its refresh to end. */
   const fire = async () => {
@@ -105,8 +113,10 @@ async function world({ maxDollars = 1, minutes = 7, isOn = true } = {}) {
       if (isBooked || (keepAlive.sizeBytes === 0 && tries > 4)) return;
     }
   };
-  return { upstream, kernel, keepAlive, request, fire, errors, timers, clock, spent: () => spent };
+  return { upstream, kernel, keepAlive, request, fire, errors, timers, clock, right, spent: () => spent };
 }
+
+type World = Awaited<ReturnType<typeof world>>;
 
 describe("keepAlive", () => {
   test("keepAlive repeats the last request before the cache expires, and books the cost in the conversation", async () => {
@@ -162,6 +172,81 @@ describe("keepAlive", () => {
     await fire();
     expect([upstream.heard.length, keepAlive.sizeBytes, errors]).toEqual([0, 0, []]);
     expect(await kernel.find("talk")).toEqual(state === "was deleted" ? undefined : expect.anything());
+  });
+
+  test.each([
+    [
+      "the person's token was revoked",
+      async ({ right }: World) => {
+        right.isValid = false;
+      },
+    ],
+    [
+      "the person's budget is used up",
+      async ({ kernel }: World) => {
+        await kernel.team.add("alice", { by: "test" });
+        await kernel.team.setBudget(
+          { person: "alice", amount: 0, unit: "usd", period: "day" },
+          { by: "test" },
+        );
+      },
+    ],
+    [
+      "the team's budget is used up",
+      async ({ kernel }: World) =>
+        void (await kernel.team.setBudget({ amount: 0, unit: "usd", period: "day" }, { by: "test" })),
+    ],
+  ])("keepAlive sends nothing once %s", async (_, change) => {
+    const made = await world();
+    made.keepAlive.keep(made.request);
+    await change(made);
+    await made.fire();
+    expect([made.upstream.heard.length, made.keepAlive.sizeBytes, made.errors]).toEqual([0, 0, []]);
+  });
+
+  test("keepAlive counts each refresh in the budgets of its person and of the team", async () => {
+    const { kernel, keepAlive, request, fire } = await world();
+    await kernel.team.add("alice", { by: "test" });
+    await kernel.team.setBudget({ person: "alice", amount: 1, unit: "usd", period: "day" }, { by: "test" });
+    await kernel.team.setBudget({ amount: 1, unit: "usd", period: "day" }, { by: "test" });
+    keepAlive.keep(request);
+    await fire();
+    const budgets = await kernel.team.budgets("alice");
+    expect(budgets).toHaveLength(2);
+    for (const { spent, reserved } of budgets) {
+      expect(spent).toBeCloseTo(REFRESH_DOLLARS, 9);
+      expect(reserved).toBe(0);
+    }
+  });
+
+  test("twelve idle conversations at once stay below the day's ceiling, also at two gateways over one store", async () => {
+    const { upstream, kernel, keepAlive, request, timers, clock, errors } = await world({
+      maxDollars: REFRESH_DOLLARS * 2.5,
+    });
+    expect(await kernel.team.isInUse()).toBe(false);
+    for (let number = 0; number < 12; number++) {
+      await using talk = await kernel.session(`talk-${number}`);
+      await talk.append({ role: "user", text: "Hello" });
+      keepAlive.keep({ ...request, session: talk.id });
+    }
+    const due = timers.splice(0);
+    clock.now = Math.max(...due.map(({ at }) => at));
+    for (const { run } of due) run();
+    await expect.poll(() => upstream.heard.length).toBe(2);
+    await expect.poll(() => timers.length).toBe(2);
+    expect(upstream.heard).toHaveLength(2);
+    expect(errors).toEqual([]);
+    // A ceiling is not a budget that anybody set: a gateway without people stays open.
+    expect([await kernel.team.isInUse(), await kernel.team.budgets()]).toEqual([false, []]);
+  });
+
+  test("a conversation that is erased while its refresh is on its way is not made again", async () => {
+    const { kernel, keepAlive, request, fire, errors, spent } = await world({
+      onHeard: async (own) => void (await own.deleteSession("talk")),
+    });
+    keepAlive.keep(request);
+    await fire();
+    expect([await kernel.find("talk"), keepAlive.sizeBytes, spent(), errors]).toEqual([undefined, 0, 0, []]);
   });
 
   test("keepAlive forgets the request of a conversation that goes on", async () => {

@@ -128,3 +128,13 @@ describe("a client that waits for permission to send", () => {
     expect(statusesOf(await sendRaw(server.port, stranger))).toEqual([403]);
   });
 });
+
+test("a request behind a refused one on the same connection is not admitted, because nobody could answer it", async () => {
+  const before = server.admitted;
+  const fine = request(["Content-Length: 2"], "{}");
+  const foreign = fine.replace(/Host: .*/, "Host: evil.example");
+  const reply = await sendRaw(server.port, fine + foreign + fine, 3);
+  const statuses = statusesOf(reply);
+  expect(statuses.slice(0, 2)).toEqual([200, 403]);
+  expect(server.admitted - before).toBe(statuses.filter((status) => status === 200).length);
+});
