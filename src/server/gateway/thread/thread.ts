@@ -25,7 +25,7 @@ import { replaceOpening } from "../identity/conversation-keys.ts";
 import type { AgentShape } from "../identity/request-kind.ts";
 import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
-import type { AskedRequests } from "./asked-requests.ts";
+import { type AskedRequests, findQuestion } from "./asked-requests.ts";
 import { type CallRequest, createThreadWindows, type SeenBody, type ThreadWindows } from "./call-request.ts";
 import { mergeRuns } from "./logged-replies.ts";
 import { ThreadMessages } from "./thread-messages.ts";
@@ -106,10 +106,10 @@ export class Thread {
     const mayBeAbandoned = keys.length === 0 && this.progress.inFlight === 0 && abandonedBefore > 0;
     const isAbandoned = mayBeAbandoned && (await this.session.record()).createdAt < abandonedBefore;
     const { progress } = this;
-    const last = messages.at(-1);
+    const asked = findQuestion({ messages, keys, roles })?.seq;
     const isElsewhere =
-      last?.seq !== undefined && last.role !== "assistant" && progress.isForeign(last.seq)
-        ? await this.#asked.isAnsweredElsewhere(this.session.id, last.seq)
+      asked !== undefined && progress.isForeign(asked)
+        ? await this.#asked.isAnsweredElsewhere(this.session.id, asked)
         : false;
     return {
       ...{
@@ -172,6 +172,8 @@ class RequestProgress {
   #brokenLength: number | undefined;
   /** Seq of the last message that this process has written; a newer one on the line is another gateway's. */
   #ownSeq = 0;
+  /** Seq of the first message of the last question. */
+  #askedSeq = 0;
   /** Seq of the last message of the line when it was last compared with a request. */
   #comparedSeq = 0;
 
@@ -205,7 +207,14 @@ class RequestProgress {
 
   /** Tells other gateways that the last request ends without a whole reply. */
   async recordUnanswered(): Promise<void> {
-    if (this.#ownSeq > 0) await this.#asked.recordEnd(this.#session.id, this.#ownSeq);
+    if (this.#askedSeq > 0) await this.#asked.recordEnd(this.#session.id, this.#askedSeq);
+  }
+
+  /** Records the first message of the question that is answered; `written` are those of this request, if they are known. */
+  async recordAsked(seq: number, written: readonly number[] | undefined): Promise<void> {
+    this.#askedSeq = seq;
+    const isMarked = written?.includes(seq) ?? seq > this.#comparedSeq;
+    if (!isMarked) await this.#asked.recordAsked(this.#session.id, seq);
   }
 
   /** True for a message that another process has written, while this one answers no request. */
@@ -235,7 +244,7 @@ class RequestProgress {
     // A line that another process left without a reply awaits a repetition of the same request.
     const isLeftUnanswered = this.requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
     return {
-      lastRequestLength: isLeftUnanswered ? roles.length : this.requestLength,
+      lastRequestLength: this.requestLength || roles.findLastIndex((role) => role !== "assistant") + 1,
       lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
       brokenLength: this.#brokenLength,
     };
