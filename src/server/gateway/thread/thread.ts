@@ -70,7 +70,6 @@ export class Thread {
   /** Its recall between requests. */
   readonly recall = new ThreadRecall();
   isClosed = false;
-  readonly #asked: AskedRequests;
 
   constructor({ session, meta, isNamed, ...deps }: ThreadDeps) {
     this.session = session;
@@ -79,7 +78,6 @@ export class Thread {
     this.windows = createThreadWindows(session);
     this.marks = new ThreadMarks(session, meta);
     this.progress = new RequestProgress(session, deps.asked);
-    this.#asked = deps.asked;
     this.messages = new ThreadMessages(session, this.conversation, deps, this.progress);
   }
 
@@ -106,11 +104,7 @@ export class Thread {
     const mayBeAbandoned = keys.length === 0 && this.progress.inFlight === 0 && abandonedBefore > 0;
     const isAbandoned = mayBeAbandoned && (await this.session.record()).createdAt < abandonedBefore;
     const { progress } = this;
-    const asked = findQuestion({ messages, keys, roles })?.seq;
-    const isElsewhere =
-      asked !== undefined && progress.isForeign(asked)
-        ? await this.#asked.isAnsweredElsewhere(this.session.id, asked)
-        : false;
+    const isElsewhere = await progress.isAnsweredElsewhere(findQuestion({ messages, keys, roles })?.seq);
     return {
       ...{
         id: this.session.id,
@@ -217,9 +211,10 @@ class RequestProgress {
     if (!isMarked) await this.#asked.recordAsked(this.#session.id, seq);
   }
 
-  /** True for a message that another process has written, while this one answers no request. */
-  isForeign(seq: number): boolean {
-    return this.inFlight === 0 && seq > this.#ownSeq;
+  /** True if another gateway is answering the question that begins with a message. */
+  async isAnsweredElsewhere(seq: number | undefined): Promise<boolean> {
+    if (seq === undefined || this.inFlight > 0 || seq <= this.#ownSeq) return false;
+    return this.#asked.isAnsweredElsewhere(this.#session.id, seq);
   }
 
   /** True if another process has written a message since the conversation was compared with a request. */
