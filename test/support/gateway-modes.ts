@@ -26,7 +26,11 @@ export async function serveInTurns(urls: readonly string[]): Promise<string> {
   const server = createServer((asked, answer) => {
     const isForModel = asked.method === "POST" && !asked.url?.startsWith("/api/");
     const { hostname, port } = new URL(urls[isForModel ? turn++ % urls.length : 0] ?? "");
-    const { method, url: path, rawHeaders: headers } = asked;
+    const { method, url: path } = asked;
+    // A gateway answers requests to its own address only.
+    const headers = asked.rawHeaders.map((text, index, all) =>
+      index % 2 === 1 && all[index - 1]?.toLowerCase() === "host" ? `${hostname}:${port}` : text,
+    );
     const passed = openRequest({ hostname, port, method, path, headers, agent: false, setHost: false });
     passed.on("information", ({ statusCode }) => statusCode === 102 && answer.writeProcessing());
     passed.on("response", (response) => {

@@ -5,6 +5,7 @@ import type { SharedLoop, StoreDamage } from "../../kernel/faces/log.ts";
 import { isLonghaulError, type Kernel } from "../../kernel/index.ts";
 import { buildCacheReport } from "../../server/cache/cache-report.ts";
 import { CACHE_CAUSES, type CacheCause } from "../../server/cache/diagnose-cache.ts";
+import { findMixedConversations } from "../../server/gateway/identity/index.ts";
 import { listSessions } from "../find-session.ts";
 import { listDeadTasks } from "../tasks/collect-tasks.ts";
 import { formatBytes } from "../terminal/format-bytes.ts";
@@ -38,23 +39,28 @@ export async function examineStore(kernel: Kernel, options: ExamineOptions): Pro
     ...(await examineLeases(kernel)),
     ...(await examineTasks(kernel)),
     ...(await examineCaches(kernel, options.signal)),
-    ...(await examineImports(kernel)),
+    ...(await examineMixtures(kernel)),
   ];
 }
 
-/** Names the sessions that hold several conversations, because an earlier version took one file for another. */
-async function examineImports(kernel: Kernel): Promise<readonly Finding[]> {
-  const mixed = await findMixedSessions(kernel, listSessions(kernel));
-  if (mixed.length === 0) return [];
-  return [
-    {
-      area: "histories",
-      level: "warning",
-      text: `${formatQuantity(mixed.length, "session")} imported from several files of the same name: ${mixed.slice(0, 3).join(", ")}`,
-      remedy:
-        '"longhaul import" of the files gives each its own session; then "longhaul forget" the mixed one',
-    },
-  ];
+/** Names the sessions that hold several conversations, because an earlier version took one for another. */
+async function examineMixtures(kernel: Kernel): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  const add = (mixed: readonly string[], cause: string, remedy: string) => {
+    const text = `${formatQuantity(mixed.length, "session")} ${cause}: ${mixed.slice(0, 3).join(", ")}`;
+    if (mixed.length > 0) findings.push({ area: "histories", level: "warning", text, remedy });
+  };
+  add(
+    await findMixedSessions(kernel, listSessions(kernel)),
+    "imported from several files of the same name",
+    '"longhaul import" of the files gives each its own session; then "longhaul forget" the mixed one',
+  );
+  add(
+    await findMixedConversations(kernel, listSessions(kernel)),
+    "with replies of a conversation whose id begins theirs",
+    "forgetting the session erases both; its lines keep them apart, and later requests have their own sessions",
+  );
+  return findings;
 }
 
 const MONTH_MS = 30 * 24 * HOUR_MS;

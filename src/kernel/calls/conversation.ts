@@ -19,10 +19,9 @@ import {
   alignKeys,
   countCommonPrefix,
   countOverlap,
-  DroppedMessages,
   findOmittedPlaces,
-  type LineContent,
 } from "./align-messages.ts";
+import { FormerLines, LEFT_OUT, type LineContent } from "./former-lines.ts";
 import {
   type CachedLine,
   type CallerCopy,
@@ -51,17 +50,16 @@ const runningTurns = new AsyncLocalStorage<object>();
 export class Conversation<G extends CallerMessage> {
   readonly #session: Session;
   readonly #lineCache: LineCache;
-  /** Messages that the caller has left out; undefined if it never did. */
-  #dropped: DroppedMessages | undefined;
-  readonly #abandoned = new AbandonedLines();
+  readonly #former: FormerLines;
   #isCompacted = false;
-  /** The note about the last request, if its reply was not whole. */
-  #endNote: string | undefined;
+  /** The note about the last request, null if its reply was whole; undefined before it was read. */
+  #endNote: string | null | undefined;
   readonly #queue = new SerialQueue();
 
   constructor(session: Session, keyOf: KeyFunction) {
     this.#session = session;
     this.#lineCache = new LineCache(session, keyOf);
+    this.#former = new FormerLines(session, this.#lineCache);
   }
 
   /** True inside a turn. A summary that the window requests must not wait for the turn it runs in. */
@@ -87,7 +85,7 @@ export class Conversation<G extends CallerMessage> {
   /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
   async readRestoredLineInTurn(caller: CallerCopy): Promise<LineContent> {
     const line = await this.readLineInTurn(caller);
-    const restored = this.#dropped?.findRestoredLine(line, caller.keys)?.messages;
+    const restored = (await this.#former.findRestoredLine(line, caller.keys))?.messages;
     if (!restored) return line;
     return {
       messages: restored,
@@ -117,7 +115,6 @@ export class Conversation<G extends CallerMessage> {
   async #alignLine(line: CachedLine, given: readonly G[], align: Aligner<G>): Promise<CachedLine> {
     const alignment = align(line, given);
     if (alignment.type === "follow") return line;
-    this.#abandoned.add(line);
     const places =
       alignment.type === "rewind"
         ? await this.#findSummarizedPlaces(line, given, alignment.keep)
@@ -263,10 +260,20 @@ export class Conversation<G extends CallerMessage> {
   /** Stores why a request ended, once if the same end repeats; undefined for a whole reply. */
   async noteEnd(end: RequestEnd | undefined): Promise<void> {
     const requestEnd = end && toStoredEnd(end);
-    const text = requestEnd && describeRequestEnd(requestEnd);
+    const text = requestEnd ? describeRequestEnd(requestEnd) : null;
+    if (text !== null && this.#endNote === undefined) this.#endNote = await this.#readEndNote();
     if (text === this.#endNote) return;
     this.#endNote = text;
     if (requestEnd) await this.note(describeRequestEnd(requestEnd), { requestEnd });
+  }
+
+  /** The note about the end of the last request, if no reply has followed it. */
+  async #readEndNote(): Promise<string | null> {
+    for await (const entry of this.#session.entries({ direction: "older", kinds: ["notice", "message"] })) {
+      if (entry.kind === "message" && entry.message.role === "assistant") return null;
+      if (entry.kind === "notice" && entry.requestEnd) return entry.text;
+    }
+    return null;
   }
 
   /** Makes the line end with `last`, even if concurrent calls have changed it. */
@@ -280,13 +287,11 @@ export class Conversation<G extends CallerMessage> {
     if (line.messages.at(-1)?.id === id) return true;
     const place = line.placeOf(id);
     if (place !== undefined) {
-      this.#abandoned.add(line);
       await this.#rewind(line, place, "branched");
       return true;
     }
     const ranges = findRangesThrough(await this.#session.lines(MAX_SEARCHED_LINES), parseEntryId(id));
     if (!ranges) return false;
-    this.#abandoned.add(line);
     await this.#session.setLine(ranges, "a caller goes on from here");
     return true;
   }
@@ -302,15 +307,14 @@ export class Conversation<G extends CallerMessage> {
     const keys = given.map(({ key }) => key);
     const own = countCommonPrefix(line.keys, keys);
     if (own === line.messages.length || findOmittedPlaces(line.keys, keys)) return line;
-    const restored = this.#dropped?.findRestoredLine(line, keys);
+    const restored = await this.#former.findRestoredLine(line, keys);
     if (restored) {
-      await this.#dropped?.restore(this.#session, restored);
+      await this.#former.restore(restored);
       return this.#lineCache.refresh();
     }
-    const closest = this.#abandoned.findCloser(keys, own);
-    if (!closest) return line;
-    this.#abandoned.add(line);
-    await this.#session.choose(closest.lineSeq, { departure: "branched" });
+    const closest = await this.#former.findCloser(line, keys, own);
+    if (closest === undefined) return line;
+    await this.#session.choose(closest, { departure: "branched" });
     return this.#lineCache.refresh();
   }
 
@@ -331,10 +335,8 @@ export class Conversation<G extends CallerMessage> {
     const ids = places.map((place) => (line.messages[place] as LineMessage).id);
     const count = ids.length === 1 ? "a message" : `${ids.length} messages`;
     try {
-      const reason = `the caller left out ${count}`;
+      const reason = `${LEFT_OUT} ${count}`;
       const chosen = await this.#session.remove(ids, { reason, departure: "trimmed" });
-      this.#dropped ??= new DroppedMessages();
-      this.#dropped.add(places.map((place) => line.messages[place] as LineMessage));
       this.#lineCache.recordDrop(line, places, chosen);
     } catch (error) {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
@@ -376,25 +378,6 @@ async function appendMessages(
     for (const entry of entries) written.push(entry);
   }
   return { isWhole, written };
-}
-
-/** Number of abandoned lines to remember, for callers that return to an earlier draft or make several calls at once. */
-const MAX_LINES = 8;
-
-/** The lines that a conversation has left last, newest first. */
-class AbandonedLines {
-  #lines: readonly CachedLine[] = [];
-
-  add(line: CachedLine): void {
-    if (line.messages.length === 0) return;
-    const others = this.#lines.filter(({ lineSeq }) => lineSeq !== line.lineSeq);
-    this.#lines = [line, ...others].slice(0, MAX_LINES);
-  }
-
-  /** A line that begins with more than `known` of the keys. */
-  findCloser(keys: readonly string[], known: number): CachedLine | undefined {
-    return this.#lines.find((line) => countCommonPrefix(line.keys, keys) > known);
-  }
 }
 
 /** The ranges of the newest line that contains an entry, up to that entry; undefined if no line contains it. */

@@ -142,6 +142,21 @@ export class LineCache {
     return true;
   }
 
+  /** The newest messages of the session's own log within some ranges; not cached. */
+  async readOwn(
+    ranges: readonly (readonly [from: number, to: number])[],
+    most: number,
+  ): Promise<readonly LineMessage[]> {
+    const found: LineMessage[] = [];
+    for (const [from, to] of ranges.toReversed())
+      for (let next = from; next <= to && found.length < most; ) {
+        const entries = await this.#session.read({ from: next, to, limit: PAGE_ENTRIES, kinds: ["message"] });
+        for (const entry of entries) if (!isRecalled(entry)) found.push(this.#toLineMessage(entry));
+        next = entries.length < PAGE_ENTRIES ? to + 1 : (entries.at(-1)?.seq ?? to) + 1;
+      }
+    return found;
+  }
+
   async #load(): Promise<GrowingLine> {
     const { seq: head } = await this.#session.head();
     const [line] = await this.#session.lines(1);

@@ -254,16 +254,6 @@ function buildSummaryPlace(scope: string, run: string): string {
   return computeDigest(`summary ${JSON.stringify([scope, run])}`, DIGEST_DIGITS);
 }
 
-/** The key of the last message of a request that a gateway answers. */
-export function buildAskedPlace(gateway: string): string {
-  return computeDigest(`asked ${gateway}`, DIGEST_DIGITS);
-}
-
-/** The key of that message once the request has ended without a whole reply. */
-export function buildEndedPlace(gateway: string): string {
-  return computeDigest(`ended ${gateway}`, DIGEST_DIGITS);
-}
-
 export function buildOpeningPlace(scope: string, firstKey: string): string {
   return computeDigest(`opening ${JSON.stringify([scope, firstKey])}`, DIGEST_DIGITS);
 }

@@ -1,3 +1,4 @@
+export { findMixedConversations } from "./mixed-conversations.ts";
 export {
   findErasedPerson,
   getMemoryAgent,

@@ -31,7 +31,7 @@ export interface StoredSummary {
 }
 
 /** The words of messages in which a summary is looked for. */
-export type Opening = () => readonly MessageInput[];
+type Opening = () => readonly MessageInput[];
 
 /**
  * The stored summary that a request with this opening continues from, by whichever gateway it was made. None if several
@@ -180,7 +180,7 @@ function findPlainSummary(summary: string, messages: readonly PlainMessage[]): n
   return place < 0 ? undefined : place;
 }
 
-/** The normalized forms in which clients carry a summary on: whole, what its tag holds, without its reasoning. */
+/** The normalized forms in which clients carry a summary on: whole, the content of its tag, without its reasoning. */
 export function listSummaryForms(summary: string): readonly string[] {
   const forms = [summary, findTagged(summary), summary.replace(REASONING_TAGS, "")].map((form) =>
     simplifyWords(form ?? ""),

@@ -14,7 +14,7 @@ import {
   type RequestMessages,
   withMessageChanges,
 } from "../request/request-messages.ts";
-import { type AskedRequests, OvertakenRequest } from "./asked-requests.ts";
+import { type AskedRequests, findQuestion, OvertakenRequest } from "./asked-requests.ts";
 import type { CallRequest } from "./call-request.ts";
 import { type LoggedCalls, MergedReplies, restoreCallIds } from "./logged-replies.ts";
 import { createLoggedContent } from "./response-ids.ts";
@@ -28,6 +28,12 @@ interface ThreadMessagesDeps {
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   readonly onReply: ((text: string) => Promise<void>) | undefined;
   readonly asked: AskedRequests;
+}
+
+/** The part of the progress of a thread that its messages change. */
+interface QuestionProgress {
+  isOvertaken(seq: number): boolean;
+  recordAsked(seq: number, written: readonly number[] | undefined): Promise<void>;
 }
 
 /** The way of a thread's messages and replies to its log. */
@@ -44,7 +50,7 @@ export class ThreadMessages {
   /** The calls of the last reply, once they are known. */
   #lastCalls: LoggedCalls | undefined;
   readonly #asked: AskedRequests;
-  readonly #progress: { isOvertaken(seq: number): boolean };
+  readonly #progress: QuestionProgress;
   readonly #reminders = new Reminders();
   /** Number of final messages of a request that were stored as notes. */
   readonly #noted = new WeakMap<RequestMessages, number>();
@@ -53,7 +59,7 @@ export class ThreadMessages {
     session: Session,
     conversation: Conversation<RequestMessage>,
     deps: ThreadMessagesDeps,
-    progress: { isOvertaken(seq: number): boolean },
+    progress: QuestionProgress,
   ) {
     this.#session = session;
     this.#asked = deps.asked;
@@ -82,8 +88,11 @@ export class ThreadMessages {
           : messages.list;
       const { afterEntry } = chain;
       const marked = this.#markAsked(given, places);
-      if (afterEntry !== undefined) return this.#conversation.takeMessagesAfter(afterEntry, marked);
-      return this.#conversation.takeNewMessages(marked);
+      const taken =
+        afterEntry === undefined
+          ? this.#conversation.takeNewMessages(marked)
+          : this.#conversation.takeMessagesAfter(afterEntry, marked);
+      return this.#recordAsked(await taken);
     }
     const { list } = messages;
     const mayNote = this.#reminders.vanished.length >= MIN_NOTED && !this.#noted.has(messages);
@@ -111,18 +120,31 @@ export class ThreadMessages {
     });
     if (note !== undefined)
       this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
-    return placed;
+    return this.#recordAsked(placed);
   }
 
-  /** The messages, the last of which is marked as asked by this gateway when it is stored. */
+  /** The messages; the first one of the question is marked as asked by this gateway when it is stored. */
   #markAsked(messages: readonly RequestMessage[], places: PlaceKeys | undefined): readonly RequestMessage[] {
-    const last = messages.at(-1);
-    if (!last || !places) return messages;
+    // A last message of the model is one that it shall continue.
+    const index = messages.slice(0, -1).findLastIndex(({ role }) => role === "assistant") + 1;
+    const first = messages[index];
+    if (!first || !places) return messages;
     const input = () => {
-      const own = last.input();
+      const own = first.input();
       return { ...own, places: [...(own.places ?? []), this.#asked.place] };
     };
-    return messages.with(-1, withMessageChanges(last, { input }));
+    return messages.with(index, withMessageChanges(first, { input }));
+  }
+
+  /** Records the question of a request that was stored, so that other gateways know who answers it. */
+  async #recordAsked<Placed extends PlacedMessages<RequestMessage>>(placed: Placed): Promise<Placed> {
+    const asked = findQuestion(await this.#conversation.readLine())?.seq;
+    if (asked === undefined) return placed;
+    await this.#progress.recordAsked(
+      asked,
+      placed.written?.map(({ seq }) => seq),
+    );
+    return placed;
   }
 
   /** The messages of a request that belong to the line; excludes a reminder stored as a note. */

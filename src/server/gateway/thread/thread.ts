@@ -25,7 +25,7 @@ import { replaceOpening } from "../identity/conversation-keys.ts";
 import type { AgentShape } from "../identity/request-kind.ts";
 import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
-import type { AskedRequests } from "./asked-requests.ts";
+import { type AskedRequests, findQuestion } from "./asked-requests.ts";
 import { type CallRequest, createThreadWindows, type SeenBody, type ThreadWindows } from "./call-request.ts";
 import { mergeRuns } from "./logged-replies.ts";
 import { ThreadMessages } from "./thread-messages.ts";
@@ -70,7 +70,6 @@ export class Thread {
   /** Its recall between requests. */
   readonly recall = new ThreadRecall();
   isClosed = false;
-  readonly #asked: AskedRequests;
 
   constructor({ session, meta, isNamed, ...deps }: ThreadDeps) {
     this.session = session;
@@ -79,7 +78,6 @@ export class Thread {
     this.windows = createThreadWindows(session);
     this.marks = new ThreadMarks(session, meta);
     this.progress = new RequestProgress(session, deps.asked);
-    this.#asked = deps.asked;
     this.messages = new ThreadMessages(session, this.conversation, deps, this.progress);
   }
 
@@ -106,11 +104,7 @@ export class Thread {
     const mayBeAbandoned = keys.length === 0 && this.progress.inFlight === 0 && abandonedBefore > 0;
     const isAbandoned = mayBeAbandoned && (await this.session.record()).createdAt < abandonedBefore;
     const { progress } = this;
-    const last = messages.at(-1);
-    const isElsewhere =
-      last?.seq !== undefined && last.role !== "assistant" && progress.isForeign(last.seq)
-        ? await this.#asked.isAnsweredElsewhere(this.session.id, last.seq)
-        : false;
+    const isElsewhere = await progress.isAnsweredElsewhere(findQuestion({ messages, keys, roles })?.seq);
     return {
       ...{
         id: this.session.id,
@@ -172,6 +166,8 @@ class RequestProgress {
   #brokenLength: number | undefined;
   /** Seq of the last message that this process has written; a newer one on the line is another gateway's. */
   #ownSeq = 0;
+  /** Seq of the first message of the last question. */
+  #askedSeq = 0;
   /** Seq of the last message of the line when it was last compared with a request. */
   #comparedSeq = 0;
 
@@ -205,12 +201,20 @@ class RequestProgress {
 
   /** Tells other gateways that the last request ends without a whole reply. */
   async recordUnanswered(): Promise<void> {
-    if (this.#ownSeq > 0) await this.#asked.recordEnd(this.#session.id, this.#ownSeq);
+    if (this.#askedSeq > 0) await this.#asked.recordEnd(this.#session.id, this.#askedSeq);
   }
 
-  /** True for a message that another process has written, while this one answers no request. */
-  isForeign(seq: number): boolean {
-    return this.inFlight === 0 && seq > this.#ownSeq;
+  /** Records the first message of the question that is answered; `written` are those of this request, if they are known. */
+  async recordAsked(seq: number, written: readonly number[] | undefined): Promise<void> {
+    this.#askedSeq = seq;
+    const isMarked = written?.includes(seq) ?? seq > this.#comparedSeq;
+    if (!isMarked) await this.#asked.recordAsked(this.#session.id, seq);
+  }
+
+  /** True if another gateway is answering the question that begins with a message. */
+  async isAnsweredElsewhere(seq: number | undefined): Promise<boolean> {
+    if (seq === undefined || this.inFlight > 0 || seq <= this.#ownSeq) return false;
+    return this.#asked.isAnsweredElsewhere(this.#session.id, seq);
   }
 
   /** True if another process has written a message since the conversation was compared with a request. */
@@ -235,7 +239,7 @@ class RequestProgress {
     // A line that another process left without a reply awaits a repetition of the same request.
     const isLeftUnanswered = this.requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
     return {
-      lastRequestLength: isLeftUnanswered ? roles.length : this.requestLength,
+      lastRequestLength: this.requestLength || roles.findLastIndex((role) => role !== "assistant") + 1,
       lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
       brokenLength: this.#brokenLength,
     };
