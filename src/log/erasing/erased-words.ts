@@ -6,10 +6,10 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import type { Part, TextPart } from "../../model/part.ts";
 import { splitAtSentences } from "../../model/sentences.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
-import { readStoreKey } from "../store-key.ts";
 import type { ReadyBody } from "../spilled-parts.ts";
 import { listLedger } from "../store/ledger-store.ts";
 import type { Store } from "../store/store.ts";
+import { readStoreKey } from "../store-key.ts";
 import { listSentences, listWholes, nameBlob, normalizeSentence, normalizeTitle } from "./body-texts.ts";
 
 /** Replaces a title that quoted removed content: importers and the gateway name a session by its first request. */
@@ -22,7 +22,7 @@ export const ERASED: TextPart = { type: "text", text: "[removed on request]" };
 const MEMORY_PREFIX = "memory:";
 
 /** The row whose value changes with every erasure. */
-const STAMP = "";
+const STAMP = "stamp";
 /** How long a store that cannot tell of changes counts as unchanged. */
 const FRESH_MS = 1_000;
 
@@ -88,7 +88,7 @@ export class ErasedWords {
 
   /**
    * The bodies without words that were erased before the last `prepare`. Words of a person go only if all of the text was
-   * erased, because they may be meant anew; from imports, replies and summaries, single sentences go, too.
+   * erased, because they may be meant again; from imports, replies and summaries, single sentences go, too.
    */
   screen<Body extends EntryBody>(
     session: SessionId,

@@ -9,6 +9,7 @@ import { BoundedMap } from "../../model/base/caches.ts";
 import { readVersion } from "../../model/base/package-files.ts";
 import type { AgentConnections, OidcSettings } from "../api/index.ts";
 import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
+import { resumePersonErasures } from "../erasing/erase-person.ts";
 import { CacheWatch } from "./cache/cache-watch.ts";
 import { LIMITS_FILE, ModelLimits } from "./call/build-call-request.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
@@ -276,6 +277,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   if (await kernel.team.isInUse().catch(() => false)) spending.state.markInUse();
   url = await listen(server, config());
   oldPlaces.start(onError);
+  const resuming = resumePersonErasures(kernel).catch(onError);
   await kernel.prepareSessions();
 
   // The first numbers, before the monitor's interval has passed.
@@ -298,7 +300,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await imports.close();
     gate.close();
     caches.close();
-    await oldPlaces.close();
+    await Promise.all([oldPlaces.close(), resuming]);
     await threads.close();
     closeAgents(agents);
     await redactor.close();
