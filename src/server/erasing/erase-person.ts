@@ -32,7 +32,7 @@ const PAGE_ENTRIES = 500;
 const MAX_ROUNDS = 5;
 const DIGEST = /"digest":"([0-9a-f]{64})"/g;
 
-/** A session of a person, with what goes with it. */
+/** A session of a person, with the blobs, memories and tasks that go with it. */
 interface SessionFacts {
   readonly erased: ErasedSession;
   readonly blobs: readonly string[];
@@ -41,7 +41,7 @@ interface SessionFacts {
 }
 
 /**
- * The record of an erasure, written before each step: what is named in it is gone, or about to go. The certificate is
+ * The record of an erasure, written before each step: everything in it is gone, or about to go. The certificate is
  * made from it, by whichever process comes to the end.
  */
 interface ErasureJournal {
@@ -73,7 +73,7 @@ async function writeJournal(kernel: Kernel, journal: ErasureJournal): Promise<Er
   return journal;
 }
 
-/** Counts the content that `erasePerson` would erase, with what an interrupted run of it has erased. */
+/** Counts the content that `erasePerson` would erase, and the content that an interrupted run of it has erased. */
 async function countPersonContent(kernel: Kernel, person: ErasedPerson): Promise<ErasedCounts> {
   const begun = await readJournal(kernel, person.name);
   const journal = begun && (await settleJournal(kernel, begun));
