@@ -7,7 +7,7 @@ import { Bulkhead, listSkipped, type SharedLoop, type SkippedItem } from "./bulk
 import { writeJson } from "./intake.ts";
 import { adoptInterrupted } from "./interrupted-drafts.ts";
 import type { Log } from "./log.ts";
-import { resumeErasures } from "./redaction.ts";
+import { eraseAgain, resumeErasures } from "./redaction.ts";
 import type { CollectedBlobs, CollectOptions } from "./store/blob-store.ts";
 import { listLedger } from "./store/ledger-store.ts";
 import type { SessionSize } from "./store/session-store.ts";
@@ -66,6 +66,12 @@ export class Maintenance {
     } catch (error) {
       if (!isLonghaulError(error, "STORE_READ_ONLY") && !isLonghaulError(error, "STORE_BUSY")) throw error;
     }
+  }
+
+  /** Erases whatever repeats words that were erased before; for a store from a backup. May take long. */
+  async eraseAgain(): Promise<number> {
+    this.#assertOpen();
+    return eraseAgain(this.#log);
   }
 
   /** The record of an erasure that is under way; undefined if there is none. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { importSources } from "../../src/histories/index.ts";
 import { type Kernel, openKernel } from "../../src/kernel/index.ts";
+import { backupStore, restoreStore } from "../../src/kernel/open-kernel.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testFolder } from "../support/folder.ts";
 
@@ -176,4 +177,25 @@ test("an erasure that a crash interrupted is completed by whoever opens the stor
   }
   await using kernel = await open(path);
   expect(await findWord(kernel, "99887766")).toEqual([]);
+});
+
+test("a backup from before an erasure brings nothing of it back into the store that it replaces", async () => {
+  const folder = testFolder();
+  const path = join(folder, "store");
+  {
+    await using kernel = await open(path);
+    await using session = await kernel.session("s", { title: SECRET });
+    await session.append({ role: "user", text: "a question about the weather in June" });
+    const { id } = await session.append({ role: "user", text: SECRET });
+    await session.append({ role: "assistant", text: `I see.\n${SECRET}.\nWhat else?` });
+    await kernel.memory.catchUp();
+    await backupStore(path, join(folder, "backup"));
+    await session.redact(id);
+  }
+  await restoreStore(join(folder, "backup"), path, { replace: true });
+  await using kernel = await open(path);
+  expect(await findWord(kernel, "99887766")).toEqual([]);
+  expect(await findWord(kernel, "What else")).toEqual(["s#3"]);
+  expect(await findWord(kernel, "weather in June")).toEqual(["s#1"]);
+  expect(JSON.stringify((await kernel.memory.recall("passport number form")).hits)).not.toContain("99887766");
 });
