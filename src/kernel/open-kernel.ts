@@ -221,7 +221,7 @@ export async function restoreStore(
   return report;
 }
 
-/** Erases from a restored store what was erased from the store that it replaces, since the backup or before. */
+/** Erases from a restored store the words that were erased from the store that it replaces. */
 async function keepErased(former: string, restored: string): Promise<void> {
   const rows: LedgerRow[] = [];
   let keys: readonly Lease[] = [];
