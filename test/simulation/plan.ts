@@ -20,7 +20,7 @@ export type Operation = { readonly atMs: number } & (
 const MINUTE = 60_000;
 
 /** Makes a plan of operations over some hours from a seed. */
-export function makePlan(seed: number, hours: number, perHour = 30): readonly Operation[] {
+export function makePlan(seed: number, hours: number, perHour = 60): readonly Operation[] {
   const chance = new Random(seed);
   const count = Math.max(8, Math.round(hours * perHour));
   const times = Array.from({ length: count }, () => chance.next() * hours * 60 * MINUTE).sort(
@@ -29,7 +29,7 @@ export function makePlan(seed: number, hours: number, perHour = 30): readonly Op
   let burst = 0;
   return times.map((time, index): Operation => {
     // Some operations follow each other at once, so that they overlap.
-    burst = index > 0 && chance.chance(0.5) ? burst : time;
+    burst = index > 0 && chance.chance(0.7) ? burst : time;
     const atMs = Math.round(burst + (burst === time ? 0 : chance.below(2_000)));
     const gateway = chance.below(8);
     const kind = chance.below(100);

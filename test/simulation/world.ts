@@ -84,11 +84,11 @@ export class World {
   /** Work under way that the end of the world waits for. */
   busy = 0;
 
-  constructor(machine: Machine, network: Network, base: Store) {
+  constructor(machine: Machine, network: Network, base: Store, openOwn?: () => Promise<Store>) {
     this.#machine = machine;
     this.#network = network;
     this.base = base;
-    this.store = new SharedStore(machine, base);
+    this.store = new SharedStore(machine, base, openOwn);
     this.provider = new Provider(machine, (words) =>
       this.#checkStored(words, "before it is sent to the provider"),
     );
@@ -97,7 +97,11 @@ export class World {
   async open(): Promise<void> {
     const founder = this.#machine.createActor("founder");
     this.#begin(founder, async () => {
-      const kernel = await openKernel({ store: this.store.connect(founder), embedder: null, monitor: false });
+      const kernel = await openKernel({
+        store: await this.store.connect(founder),
+        embedder: null,
+        monitor: false,
+      });
       const { secret } = await kernel.team.add("ada", { by: "simulation" });
       const budget = { person: "ada", amount: 1e12, unit: "tokens", period: "total" } as const;
       await kernel.team.setBudget(budget, { by: "simulation" });
@@ -129,7 +133,10 @@ export class World {
         if (life) this.#work(life.actor, () => this.#append(life, operation.writer, operation.count));
         break;
       case "task":
-        if (life) this.#work(life.actor, () => this.#startTask(life, operation.agent));
+        // Several at a time, so that a death finds them in different states.
+        if (life)
+          for (let count = 0; count < 3; count++)
+            this.#work(life.actor, () => this.#startTask(life, (operation.agent + count) % 2));
         break;
       case "kill":
       case "detach": {
@@ -209,9 +216,9 @@ export class World {
         for (const id of ids) {
           const { seq } = await entries.head(id);
           const page = await readRange(entries, id, {
-            from: Math.max(1, seq - 12),
+            from: Math.max(1, seq - 200),
             kinds: ["message"],
-            limit: 20,
+            limit: 300,
           });
           if (page.some((entry) => entry.kind === "message" && textOfMessage(entry.message) === words))
             return;
@@ -335,7 +342,7 @@ export class World {
     );
     const { config } = loadConfig({ path: file, cwd: this.#folder, env: {}, flags: {} });
     const kernel = await openKernel({
-      store: this.store.connect(actor),
+      store: await this.store.connect(actor),
       embedder: null,
       monitor: false,
       // Requests of other processes are looked for as seldom as leases are renewed.
@@ -413,7 +420,7 @@ function createWalker(name: string, canResume: boolean): Agent<Session> {
     canResume,
     async *run({ checkpoint }) {
       for (let step = Number(checkpoint ?? 0) + 1; step <= 3; step++) {
-        await new Promise((resolve) => setTimeout(resolve, 2_000 * step));
+        await new Promise((resolve) => setTimeout(resolve, 500 * step));
         yield { type: "checkpoint", value: step };
       }
       return "there";
