@@ -4,7 +4,6 @@
 // the plan, --trace prints every event, --shrink finds the fewest operations that still fail.
 
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,7 +40,7 @@ else await simulate();
 
 async function simulate(): Promise<void> {
   const startedAt = process.cpuUsage();
-  const machine = new Machine(seed);
+  const machine = new Machine(seed, values.trace);
   const { Network } = await import("./network.ts");
   const network = new Network(machine);
   const { openSqliteStore } = await import("../../src/stores/sqlite/index.ts");
@@ -85,17 +84,16 @@ async function simulate(): Promise<void> {
   }
   world.close();
   rmSync(folder, { recursive: true, force: true });
-  if (values.trace) process.stdout.write(`${machine.trace.join("\n")}\n`);
+  if (machine.trace) process.stdout.write(`${machine.trace.join("\n")}\n`);
   const { user, system } = process.cpuUsage(startedAt);
-  const digest = createHash("sha256").update(machine.trace.join("\n")).digest("hex").slice(0, 16);
   const report = {
     seed,
     hours,
     operations: kept.length,
     answered: world.answered,
     tasks: world.tasks.length,
-    events: machine.trace.length,
-    digest,
+    events: machine.noted,
+    digest: machine.readDigest(),
     cpuSeconds: Number(((user + system) / 1e6).toFixed(2)),
     failure: failure === undefined ? null : String((failure as Error).stack ?? failure).slice(0, 3_000),
   };

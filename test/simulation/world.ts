@@ -146,6 +146,7 @@ export class World {
         break;
       }
       case "crash":
+        if (life) life.actor.isTroubled = true;
         if (life) this.store.fuses.set(life.actor, { calls: operation.calls, isDone: operation.isDone });
         break;
       case "store":
@@ -162,9 +163,12 @@ export class World {
         this.#after(operation.forMs, () => (this.provider.faults = 0));
         break;
       case "freeze":
+        if (life) life.actor.isTroubled = true;
         if (life) life.actor.frozenUntilMs = this.#machine.nowMs + operation.forMs;
         break;
       case "clock":
+        // By a wrong clock, the leases of all others seem to have expired.
+        for (const other of this.#lives) if (other) other.actor.isTroubled = true;
         if (life) life.actor.clockSkewMs = operation.skewMs;
         break;
     }
@@ -302,7 +306,7 @@ export class World {
     );
   }
 
-  async #startTask({ kernel }: GatewayLife, agent: number): Promise<void> {
+  async #startTask({ kernel, actor }: GatewayLife, agent: number): Promise<void> {
     const id = `task-${++this.#written}`;
     const task = await kernel.tasks.start(agent === 0 ? "walker" : "fragile", null, {
       id,
@@ -310,8 +314,10 @@ export class World {
     });
     const known: KnownTask = { id, end: undefined };
     this.tasks.push(known);
-    const { state } = await task.wait();
+    const { state, outcome } = await task.wait();
     known.end = state;
+    if (outcome?.reason === "lost" && !actor.isTroubled)
+      throw new Error(`${id} counts as lost, but ${actor.name} was well all the time.`);
   }
 
   #openGateway(number: number): void {
