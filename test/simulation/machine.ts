@@ -35,11 +35,7 @@ type Cancel = () => void;
 const START_MS = Date.UTC(2026, 0, 1);
 const require = createRequire(import.meta.url);
 
-const real = {
-  setImmediate,
-  setTimeout,
-  now: Date.now,
-};
+const real = { setImmediate };
 /** Kinds of work of the system that end by themselves; virtual time stands still until they have. */
 const SYSTEM_WORK = /^(FSReq|GetAddrInfo|Zlib|Brotli|Zstd|ScryptJob|HashJob|RandomBytesJob)/;
 
@@ -198,6 +194,7 @@ export class Machine {
         Reflect.construct(target, args.length === 0 ? [nowOf()] : args, self) as object,
     });
     performance.now = () => this.#nowMs;
+    Object.defineProperty(performance, "timeOrigin", { value: START_MS });
     Math.random = () => this.#chance.next();
 
     class VirtualTimer {
