@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { readSources } from "./source-graph.ts";
 
 /**
- * Sources of time and chance that the simulation (test/simulation/machine.ts) does not replace: what they tell would not
- * be the same again for the same seed.
+ * Sources of time and chance that the simulation (test/simulation/machine.ts) does not replace, so that their values would
+ * differ between two runs of the same seed.
  */
 const UNCONTROLLED =
   /process\.(?:hrtime|uptime)|getRandomValues|webcrypto|"node:timers"|scheduler\.(?:wait|yield)|Atomics\.wait|randomFill|generateKey/;

@@ -70,10 +70,10 @@ export const DEFECTS: readonly Defect[] = [
     replace: "const outcome = outcomes[outcomes.length - 1 - index] as AppendOutcome;",
   },
   {
-    name: "appends that overtake each other and leave their group",
-    file: "log/commit-queue.ts",
-    find: "await this.#commit(group);",
-    replace: "void this.#commit(group.slice(1)); await this.#commit(group.slice(0, 1));",
+    name: "a task that is resumed although another process was first",
+    file: "tasks/sweeper.ts",
+    find: "if (!moved.hasMoved || !moved.task) return false;\n    resume(",
+    replace: "if (!moved.task) return false;\n    resume(",
   },
   {
     name: "a draft that stays behind when its message is finished",
@@ -124,9 +124,9 @@ export const DEFECTS: readonly Defect[] = [
     replace: "const isFirst = true;",
   },
   {
-    name: "a line that is not read again when another process has written",
-    file: "kernel/calls/line-cache.ts",
-    find: "const isCurrent = this.#line !== undefined && this.#session.peekHead()?.seq === this.head;",
-    replace: "const isCurrent = this.#line !== undefined;",
+    name: "a reservation of a budget that is never returned",
+    file: "kernel/team/budget-gate.ts",
+    find: "settled ??= this.#settle(id, []);",
+    replace: "settled ??= Promise.resolve();",
   },
 ];

@@ -260,7 +260,8 @@ export class Machine {
     };
     const timers = {
       setTimeout: pick(timeout as never, usual.setTimeout as never),
-      setInterval: pick(interval as never, usual.setInterval as never),
+      // Outside of processes, only Node looks at intervals for slow connections, by its own clock.
+      setInterval: pick(interval as never, () => new VirtualTimer(() => () => undefined)),
       setImmediate: pick(immediate as never, usual.setImmediate as never),
       clearTimeout: clear,
       clearInterval: clear,

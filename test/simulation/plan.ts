@@ -12,7 +12,7 @@ export type Operation = { readonly atMs: number } & (
   | { readonly type: "store"; readonly share: number; readonly forMs: number }
   | { readonly type: "network"; readonly share: number; readonly forMs: number }
   | { readonly type: "provider"; readonly share: number; readonly forMs: number }
-  /** A machine sleeps: others take over, and it wakes with what it knew. */
+  /** A machine sleeps: others take over, and it wakes with its old knowledge. */
   | { readonly type: "freeze"; readonly gateway: number; readonly forMs: number }
   | { readonly type: "clock"; readonly gateway: number; readonly skewMs: number }
 );
