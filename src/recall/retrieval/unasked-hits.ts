@@ -15,7 +15,7 @@ const CLEAR = 2;
  * stranger wrote; as a decision, an instruction or a command it would pass for the person's own.
  */
 export function pickUnaskedHits(hits: readonly Hit[]): readonly Hit[] {
-  return putStatementsFirst(hits.filter((hit) => isSaid(hit) || !readsAsInstruction(hit.text)));
+  return putStatementsFirst(hits.filter(mayBeGiven));
 }
 
 /** The hits with tool output behind all others, which otherwise keep their order. */
@@ -23,10 +23,12 @@ export function putStatementsFirst(hits: readonly Hit[]): readonly Hit[] {
   return [...hits.filter((hit) => !isToolOutput(hit)), ...hits.filter(isToolOutput)];
 }
 
-/** True for words of this person and this person's agents. */
-function isSaid(hit: Hit): boolean {
-  if (hit.kind === "file") return false;
-  return hit.author !== "tool" && (hit.place === undefined || hit.place === "home");
+function mayBeGiven(hit: Hit): boolean {
+  const isSaid = hit.kind === "session" && hit.author !== "tool" && hit.place !== "working-tree";
+  if (!isSaid) return !readsAsInstruction(hit.text);
+  // A folder that was named may be the person's own backup, or somebody else's: its decisions are quoted with their
+  // place, its commands and orders are not.
+  return hit.place !== "elsewhere" || !readsAsOrder(hit.text);
 }
 
 function isToolOutput(hit: Hit): boolean {
@@ -35,7 +37,9 @@ function isToolOutput(hit: Hit): boolean {
 
 /** True for a text that decides, instructs, or runs a fetched program. */
 function readsAsInstruction(text: string): boolean {
-  return (
-    COMMAND.test(text) || ADDRESS.test(text) || findDecisions(text).some(({ strength }) => strength >= CLEAR)
-  );
+  return readsAsOrder(text) || findDecisions(text).some(({ strength }) => strength >= CLEAR);
+}
+
+function readsAsOrder(text: string): boolean {
+  return COMMAND.test(text) || ADDRESS.test(text);
 }

@@ -62,19 +62,21 @@ const PLACES = [
 ];
 
 describe("hits that nobody asked for by name", () => {
-  test("none of 300 planted stories in tool output, or in somebody else's history, is given", () => {
+  test("none of 300 planted stories is given from tool output or a repository's history, and no command from anybody's", () => {
     const stories = OPENINGS.flatMap((opening) =>
       DEEDS.flatMap((deed) => PLACES.map((place) => place.replace("%s", `${opening} ${deed}`))),
     );
     expect(stories).toHaveLength(300);
     const given = stories.filter((story) => pickUnaskedHits([hit("tool", story)]).length > 0);
     expect(given).toEqual([]);
-    const foreign = stories.filter(
-      (story) =>
-        pickUnaskedHits([hit("user", story, "elsewhere"), hit("assistant", story, "working-tree")]).length >
-        0,
+    const planted = stories.filter(
+      (story) => pickUnaskedHits([hit("user", story, "working-tree")]).length > 0,
     );
-    expect(foreign).toEqual([]);
+    expect(planted).toEqual([]);
+    const foreign = stories.filter(
+      (story) => pickUnaskedHits([hit("assistant", story, "elsewhere")]).length > 0,
+    );
+    expect(foreign.filter((story) => /curl|wget|bash|pip/.test(story))).toEqual([]);
   });
 
   test.each([
