@@ -51,6 +51,7 @@ export class SharedStore {
       budgets,
       audit,
       memory,
+      ledger,
     } = own;
     const wrap = <Part extends object>(name: string, part: Part) => this.#wrap(actor, name, part);
     return {
