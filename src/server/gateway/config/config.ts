@@ -303,9 +303,7 @@ const oidcSchema = z.strictObject(
     scopes: textListSchema("a scope").default(["openid", "email"]).describe("scopes to ask for"),
     join: textListSchema("a name, or *@ and a domain")
       .default([])
-      .describe(
-        "people who may join by themselves, as members: names, or *@ and a domain; others are added first",
-      ),
+      .describe("members who may join by themselves: names, or *@ and a domain; others are added first"),
     sessionHours: wholeSchema(1, 720, "(hours)")
       .default(12)
       .describe("time after which people sign in again"),
