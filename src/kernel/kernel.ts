@@ -1,4 +1,5 @@
 import { Blobs } from "../log/blobs.ts";
+import { forgetSkipped } from "../log/bulkhead.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "../log/check-store.ts";
 import { CommitQueue } from "../log/commit-queue.ts";
 import { ErasedWords } from "../log/erasing/erased-words.ts";
@@ -221,6 +222,7 @@ export class Kernel implements AsyncDisposable {
       }
     }
     freed = addFreed(freed, await this.#store.sessions.delete(id));
+    await forgetSkipped(this.#store, id);
     this.blobs.dropCache();
     const { by = "local" } = options;
     if (source?.path !== undefined)

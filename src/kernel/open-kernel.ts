@@ -7,6 +7,8 @@ import { decodeStoredBody, writeBody } from "../log/entry-body.ts";
 import { type Limits, resolveLimits } from "../log/limits.ts";
 import { type MoveOptions, type MoveReport, moveStore } from "../log/migration/move-store.ts";
 import type { StoredEntry } from "../log/store/entry-store.ts";
+import type { Lease } from "../log/store/lease-store.ts";
+import { type LedgerRow, listLedger } from "../log/store/ledger-store.ts";
 import type { Store } from "../log/store/store.ts";
 import { readStoreKey } from "../log/store-key.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
@@ -213,7 +215,33 @@ export async function restoreStore(
   options: RestoreOptions = {},
 ): Promise<RestoreReport> {
   checkFields("options", options, { signal: "signal?", replace: "boolean?" });
-  return restoreSqliteStore(resolveFolder("from", from), resolveFolder("to", to), options);
+  const target = resolveFolder("to", to);
+  const report = await restoreSqliteStore(resolveFolder("from", from), target, options);
+  if (report.movedTo !== undefined) await keepErased(report.movedTo, target);
+  return report;
+}
+
+/** Erases from a restored store the words that were erased from the store that it replaces. */
+async function keepErased(former: string, restored: string): Promise<void> {
+  const rows: LedgerRow[] = [];
+  let keys: readonly Lease[] = [];
+  try {
+    const store = await openPlace("former", former, true);
+    try {
+      for await (const row of listLedger(store.ledger, "erased")) rows.push(row);
+      keys = (await store.transfer?.keys()) ?? [];
+    } finally {
+      await store.close();
+    }
+  } catch {
+    // A store is also replaced because it is damaged.
+  }
+  if (rows.length === 0) return;
+  const store = await openPlace("to", restored, false);
+  for (const key of keys) await store.transfer?.putKey(key);
+  await store.ledger.put("erased", rows);
+  await using kernel = await openKernel({ store, embedder: null });
+  await kernel.maintenance.eraseAgain();
 }
 
 /** Checks every digest of a backup and changes nothing; rejects with BACKUP_INVALID. */

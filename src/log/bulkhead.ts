@@ -1,5 +1,6 @@
 import { readVersion } from "../model/base/package-files.ts";
 import type { Clock } from "../model/clock.ts";
+import type { SessionId } from "../model/entry.ts";
 import { type ErrorCode, isLonghaulError } from "../model/errors.ts";
 import { listLedger } from "./store/ledger-store.ts";
 import type { Store } from "./store/store.ts";
@@ -118,6 +119,14 @@ export async function* listSkipped({ ledger }: Pick<Store, "ledger">): AsyncGene
     const [loop, item] = [id.slice(0, at) as SharedLoop, id.slice(at + 1)];
     yield { loop, item, ...(JSON.parse(value) as Omit<SkippedItem, "loop" | "item">) };
   }
+}
+
+/** Removes the notes about a session that is gone, and about its entries. */
+export async function forgetSkipped(store: Pick<Store, "ledger">, session: SessionId): Promise<void> {
+  const gone: string[] = [];
+  for await (const { loop, item } of listSkipped(store))
+    if (item === session || item.startsWith(`${session}#`)) gone.push(`${loop}\n${item}`);
+  if (gone.length > 0) await store.ledger.remove("skipped", gone);
 }
 
 /** True for a failure that says nothing about other items. */

@@ -2,11 +2,14 @@ import { checkFields, checkKind } from "../model/argument-checks.ts";
 import type { DroppableCache } from "../model/base/caches.ts";
 import { isOwnerAlive, isOwnerRunning } from "../model/base/owner.ts";
 import { isLonghaulError } from "../model/errors.ts";
+import type { Json } from "../model/json.ts";
 import { Bulkhead, listSkipped, type SharedLoop, type SkippedItem } from "./bulkhead.ts";
+import { writeJson } from "./intake.ts";
 import { adoptInterrupted } from "./interrupted-drafts.ts";
 import type { Log } from "./log.ts";
-import { resumeErasures } from "./redaction.ts";
+import { eraseAgain, resumeErasures } from "./redaction.ts";
 import type { CollectedBlobs, CollectOptions } from "./store/blob-store.ts";
+import { listLedger } from "./store/ledger-store.ts";
 import type { SessionSize } from "./store/session-store.ts";
 import type { SharedStateStore } from "./store/shared-state-store.ts";
 import type { FileSearch, StoreInspection } from "./store/store.ts";
@@ -63,6 +66,41 @@ export class Maintenance {
     } catch (error) {
       if (!isLonghaulError(error, "STORE_READ_ONLY") && !isLonghaulError(error, "STORE_BUSY")) throw error;
     }
+  }
+
+  /** Erases whatever repeats words that were erased before; for a store from a backup. May take long. */
+  async eraseAgain(): Promise<number> {
+    this.#assertOpen();
+    return eraseAgain(this.#log);
+  }
+
+  /** The record of an erasure that is under way; undefined if there is none. */
+  async readErasure(id: string): Promise<Json | undefined> {
+    this.#assertOpen();
+    const [row] = await this.#log.store.ledger.find("erasure", [checkKind("id", id, "name")]);
+    return row && (JSON.parse(row.value) as Json);
+  }
+
+  /** Records what an erasure is about to do, so that another process can go on with it. */
+  async writeErasure(id: string, value: Json): Promise<void> {
+    this.#assertOpen();
+    const row = { id: checkKind("id", id, "name"), value: writeJson("value", value) };
+    await this.#log.store.ledger.put("erasure", [row]);
+  }
+
+  /** Removes the record of an erasure that is complete. */
+  async endErasure(id: string): Promise<void> {
+    this.#assertOpen();
+    await this.#log.store.ledger.remove("erasure", [checkKind("id", id, "name")]);
+  }
+
+  /** The ids of erasures that are under way. */
+  async listErasures(prefix = ""): Promise<readonly string[]> {
+    this.#assertOpen();
+    const ids: string[] = [];
+    for await (const { id } of listLedger(this.#log.store.ledger, "erasure"))
+      if (id.startsWith(prefix)) ids.push(id);
+    return ids;
   }
 
   /** A random key of the store, the same in every process that opens it; created on first use. */

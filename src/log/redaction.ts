@@ -171,6 +171,40 @@ export async function resumeErasures(log: Log): Promise<void> {
   }
 }
 
+/** Kinds of entries that may hold words. */
+const WORDED = ["message", "overlay", "notice", "raw"] as const;
+
+/** Erases whatever repeats words that were erased before, as in a store from a backup. Returns the number of entries. */
+export async function eraseAgain(log: Log): Promise<number> {
+  await log.erased.prepare();
+  if (log.erased.isEmpty) return 0;
+  let count = 0;
+  const { entries, sessions } = log.store;
+  for (let after = 0; ; ) {
+    const heads = await entries.heads({ after, limit: BATCH });
+    for (const { session, seq: head } of heads) {
+      const { title } = (await sessions.get(session)) ?? {};
+      if (title !== undefined && (await log.erased.screenTitle(session, title)) !== title)
+        await sessions.update(session, { title: REMOVED_TITLE });
+      for (let from = 1; from <= head; ) {
+        const query = { from, to: head, limit: BATCH, order: "ascending", kinds: WORDED } as const;
+        const page = await entries.read(session, query);
+        const repeating = page.flatMap((stored): PlannedEntry[] => {
+          const entry = toEntry(session, stored);
+          const [screened] = log.erased.screen(session, [{ body: entry as EntryBody }], true);
+          return screened?.body === entry ? [] : [{ session, seq: stored.seq, cause: "quote" }];
+        });
+        if (repeating.length > 0)
+          await replaceEntries(log, session, await buildTombstones(log, session, repeating, "erased before"));
+        count += repeating.length;
+        from = page.length < BATCH ? head + 1 : (page.at(-1)?.seq ?? head) + 1;
+      }
+    }
+    after = heads.at(-1)?.place ?? after;
+    if (heads.length < BATCH) return count;
+  }
+}
+
 async function resolvePlaces(log: Log, lines: Lines, which: readonly EntryRef[]): Promise<readonly Place[]> {
   const places: Place[] = [];
   for (const one of which)

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { importSources } from "../../src/histories/index.ts";
 import { type Kernel, openKernel } from "../../src/kernel/index.ts";
+import { backupStore, restoreStore } from "../../src/kernel/open-kernel.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testFolder } from "../support/folder.ts";
 
@@ -18,7 +19,7 @@ async function findWord(kernel: Kernel, word: string): Promise<readonly string[]
   for (const { id, title } of await kernel.sessions({ limit: 1_000 })) {
     if (title?.includes(word)) found.push(`title of ${id}`);
     await using session = await kernel.session(id);
-    for await (const entry of session.entries())
+    for (const entry of await session.read({ from: 1, limit: 1_000 }))
       if (JSON.stringify(entry).includes(word)) found.push(entry.id);
   }
   return found;
@@ -97,6 +98,31 @@ test("an erasure takes copies in branches and in other conversations of the pers
   expect(await findWord(kernel, "weather in June")).toEqual(["@alice/s#3"]);
 });
 
+test("an erasure takes a client's summary of the words, and the message in which the client sends it again", async () => {
+  await using kernel = await open(testFolder());
+  await using session = await kernel.session("conv");
+  await session.append({ role: "user", text: "We shall fill in a form today, as every year." });
+  const { id } = await session.append({ role: "user", text: SECRET });
+  await using summarizing = await session.child({
+    id: "conv/compaction-1",
+    meta: { gateway: { kind: "compaction" } },
+  });
+  const summary =
+    "The user fills in a form.\nHis passport has the number ZX-99887766-Q and is still valid.\nThe invoice is open.";
+  await summarizing.append({ role: "assistant", text: `<summary>${summary}</summary>` });
+  await session.append({
+    role: "user",
+    text: `This session is being continued from a previous one.\nSummary:\n<summary>${summary}</summary>`,
+  });
+  await session.append({
+    role: "assistant",
+    text: "The invoice is open, and we fill in a form, as every year.",
+  });
+  await session.redact(id);
+  expect(await findWord(kernel, "99887766")).toEqual([]);
+  expect(await findWord(kernel, "as every year")).toEqual(["conv#1", "conv#4"]);
+});
+
 const CHANGES: readonly (readonly [string, (message: { content: unknown }) => void])[] = [
   [
     "with a cache marker",
@@ -151,4 +177,25 @@ test("an erasure that a crash interrupted is completed by whoever opens the stor
   }
   await using kernel = await open(path);
   expect(await findWord(kernel, "99887766")).toEqual([]);
+});
+
+test("a backup from before an erasure brings nothing of it back into the store that it replaces", async () => {
+  const folder = testFolder();
+  const path = join(folder, "store");
+  {
+    await using kernel = await open(path);
+    await using session = await kernel.session("s", { title: SECRET });
+    await session.append({ role: "user", text: "a question about the weather in June" });
+    const { id } = await session.append({ role: "user", text: SECRET });
+    await session.append({ role: "assistant", text: `I see.\n${SECRET}.\nWhat else?` });
+    await kernel.memory.catchUp();
+    await backupStore(path, join(folder, "backup"));
+    await session.redact(id);
+  }
+  await restoreStore(join(folder, "backup"), path, { replace: true });
+  await using kernel = await open(path);
+  expect(await findWord(kernel, "99887766")).toEqual([]);
+  expect(await findWord(kernel, "What else")).toEqual(["s#3"]);
+  expect(await findWord(kernel, "weather in June")).toEqual(["s#1"]);
+  expect(JSON.stringify((await kernel.memory.recall("passport number form")).hits)).not.toContain("99887766");
 });

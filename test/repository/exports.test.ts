@@ -6,6 +6,7 @@ const OUTSIDE = ["test", "bench", "clients", "demo", "examples", "training", "we
 /** Names that only tests, benches, training, the dashboard and the build use. */
 const FOR_TESTS = [
   "cli/importing/import-once.ts computeImportShare",
+  "log/migration/move-store.ts MOVED_PARTS",
   "server/gateway/cache/cache-watch.ts setMarkerTtl",
   "window/shown-contents.ts findShownFiles",
   "window/shrink/result-shrinker.ts describeCall",

@@ -9,7 +9,7 @@ export function checkAlways({ provider }: World): void {
   assert.deepEqual(provider.violations, [], "every request that the provider gets is valid");
 }
 
-/** Checks a world that has come to rest: what clients were told is stored, once, in order and nowhere else. */
+/** Checks a world that has come to rest: everything acknowledged is stored once, in order and nowhere else. */
 export async function checkRest(world: World): Promise<void> {
   const fresh = await openKernel({
     store: { ...openView(world), close: async () => undefined },

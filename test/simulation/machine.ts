@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { createHash } from "node:crypto";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { Random } from "../support/random.ts";
 
@@ -8,6 +9,8 @@ export interface Actor {
   isDead: boolean;
   /** Until then nothing of it happens, as if its machine slept. */
   frozenUntilMs: number;
+  /** True once something was done to it that may cost it its tasks. */
+  isTroubled: boolean;
   /** Added to the time that its clock shows. */
   clockSkewMs: number;
   /** Called when it dies. */
@@ -32,11 +35,7 @@ type Cancel = () => void;
 const START_MS = Date.UTC(2026, 0, 1);
 const require = createRequire(import.meta.url);
 
-const real = {
-  setImmediate,
-  setTimeout,
-  now: Date.now,
-};
+const real = { setImmediate };
 /** Kinds of work of the system that end by themselves; virtual time stands still until they have. */
 const SYSTEM_WORK = /^(FSReq|GetAddrInfo|Zlib|Brotli|Zstd|ScryptJob|HashJob|RandomBytesJob)/;
 
@@ -52,12 +51,16 @@ export class Machine {
   #nowMs = 0;
   #events = 0;
   #ids = 0;
-  /** Names of the events so far, as they happened. */
-  readonly trace: string[] = [];
+  /** The events so far, as they happened, if they are to be printed. */
+  readonly trace: string[] | undefined;
+  /** Number of events and notes so far. */
+  noted = 0;
+  readonly #digest = createHash("sha256");
   failure: Error | undefined;
 
-  constructor(seed: number) {
+  constructor(seed: number, keepsTrace = false) {
     this.#chance = new Random(seed);
+    if (keepsTrace) this.trace = [];
     this.#takeOver();
     process.on("unhandledRejection", (error) => this.fail(error));
     process.on("uncaughtException", (error) => this.fail(error));
@@ -77,7 +80,7 @@ export class Machine {
   }
 
   createActor(name: string): Actor {
-    return { name, isDead: false, frozenUntilMs: 0, clockSkewMs: 0, onDeath: new Set() };
+    return { name, isDead: false, frozenUntilMs: 0, isTroubled: false, clockSkewMs: 0, onDeath: new Set() };
   }
 
   /** Runs work as an actor. */
@@ -126,7 +129,15 @@ export class Machine {
   }
 
   note(words: string): void {
-    this.trace.push(`${this.#nowMs.toFixed(0)} ${words}`);
+    const line = `${this.#nowMs.toFixed(0)} ${words}`;
+    this.noted++;
+    this.#digest.update(line);
+    this.trace?.push(line);
+  }
+
+  /** Digest of all events so far: the same for the same seed. */
+  readDigest(): string {
+    return this.#digest.copy().digest("hex").slice(0, 16);
   }
 
   fail(error: unknown): void {
@@ -183,6 +194,7 @@ export class Machine {
         Reflect.construct(target, args.length === 0 ? [nowOf()] : args, self) as object,
     });
     performance.now = () => this.#nowMs;
+    Object.defineProperty(performance, "timeOrigin", { value: START_MS });
     Math.random = () => this.#chance.next();
 
     class VirtualTimer {
@@ -248,7 +260,8 @@ export class Machine {
     };
     const timers = {
       setTimeout: pick(timeout as never, usual.setTimeout as never),
-      setInterval: pick(interval as never, usual.setInterval as never),
+      // Outside of processes, only Node looks at intervals for slow connections, by its own clock.
+      setInterval: pick(interval as never, () => new VirtualTimer(() => () => undefined)),
       setImmediate: pick(immediate as never, usual.setImmediate as never),
       clearTimeout: clear,
       clearInterval: clear,

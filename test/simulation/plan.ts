@@ -12,7 +12,7 @@ export type Operation = { readonly atMs: number } & (
   | { readonly type: "store"; readonly share: number; readonly forMs: number }
   | { readonly type: "network"; readonly share: number; readonly forMs: number }
   | { readonly type: "provider"; readonly share: number; readonly forMs: number }
-  /** A machine sleeps: others take over, and it wakes with what it knew. */
+  /** A machine sleeps: others take over, and it wakes with its old knowledge. */
   | { readonly type: "freeze"; readonly gateway: number; readonly forMs: number }
   | { readonly type: "clock"; readonly gateway: number; readonly skewMs: number }
 );
@@ -20,7 +20,7 @@ export type Operation = { readonly atMs: number } & (
 const MINUTE = 60_000;
 
 /** Makes a plan of operations over some hours from a seed. */
-export function makePlan(seed: number, hours: number, perHour = 30): readonly Operation[] {
+export function makePlan(seed: number, hours: number, perHour = 60): readonly Operation[] {
   const chance = new Random(seed);
   const count = Math.max(8, Math.round(hours * perHour));
   const times = Array.from({ length: count }, () => chance.next() * hours * 60 * MINUTE).sort(
@@ -29,11 +29,11 @@ export function makePlan(seed: number, hours: number, perHour = 30): readonly Op
   let burst = 0;
   return times.map((time, index): Operation => {
     // Some operations follow each other at once, so that they overlap.
-    burst = index > 0 && chance.chance(0.5) ? burst : time;
+    burst = index > 0 && chance.chance(0.7) ? burst : time;
     const atMs = Math.round(burst + (burst === time ? 0 : chance.below(2_000)));
     const gateway = chance.below(8);
     const kind = chance.below(100);
-    if (kind < 48)
+    if (kind < 40)
       return {
         atMs,
         type: "say",
@@ -41,16 +41,16 @@ export function makePlan(seed: number, hours: number, perHour = 30): readonly Op
         gateway,
         words: chance.chance(0.1) ? 3_000 : 5 + chance.below(400),
       };
-    if (kind < 58)
+    if (kind < 50)
       return { atMs, type: "append", writer: chance.below(2), gateway, count: 1 + chance.below(4) };
-    if (kind < 70) return { atMs, type: "task", gateway, agent: chance.below(2) };
-    if (kind < 75)
+    if (kind < 65) return { atMs, type: "task", gateway, agent: chance.below(2) };
+    if (kind < 70)
       return { atMs, type: chance.chance(0.5) ? "kill" : "detach", gateway, task: chance.below(8) };
-    if (kind < 87)
+    if (kind < 84)
       return { atMs, type: "crash", gateway, calls: 1 + chance.below(30), isDone: chance.chance(0.5) };
     if (kind < 90)
-      return { atMs, type: "store", share: 0.05 + chance.next() * 0.3, forMs: 1_000 + chance.below(20_000) };
-    if (kind < 94)
+      return { atMs, type: "store", share: 0.1 + chance.next() * 0.4, forMs: 1_000 + chance.below(20_000) };
+    if (kind < 93)
       return {
         atMs,
         type: "network",

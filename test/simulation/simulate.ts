@@ -1,8 +1,12 @@
 // Simulates hours of work of several gateways over one store, in virtual time:
-//   node test/simulation/simulate.ts --seed 7 --hours 2 [--keep 0,4,9] [--trace] [--shrink]
+//   node test/simulation/simulate.ts --seed 7 --hours 2 [--store memory|files] [--keep 0,4,9] [--trace] [--shrink]
+// "files": each process has its own connection to an SQLite store on disk. --keep carries out only some operations of
+// the plan, --trace prints every event, --shrink finds the fewest operations that still fail.
 
 import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Machine } from "./machine.ts";
@@ -12,6 +16,8 @@ const { values } = parseArgs({
   options: {
     seed: { type: "string", default: "1" },
     hours: { type: "string", default: "2" },
+    perHour: { type: "string", default: "60" },
+    store: { type: "string", default: "memory" },
     keep: { type: "string" },
     trace: { type: "boolean", default: false },
     shrink: { type: "boolean", default: false },
@@ -23,7 +29,7 @@ const HOUR = 3_600_000;
 /** As long as leases, retries and backoffs may take when all faults are over. */
 const REST_MS = 20 * 60_000;
 
-const plan = makePlan(seed, hours);
+const plan = makePlan(seed, hours, Number(values.perHour));
 const kept =
   values.keep === undefined
     ? plan.map((_, index) => index)
@@ -34,14 +40,17 @@ else await simulate();
 
 async function simulate(): Promise<void> {
   const startedAt = process.cpuUsage();
-  const machine = new Machine(seed);
+  const machine = new Machine(seed, values.trace);
   const { Network } = await import("./network.ts");
   const network = new Network(machine);
   const { openSqliteStore } = await import("../../src/stores/sqlite/index.ts");
   const { World } = await import("./world.ts");
   const { checkAlways, checkRest } = await import("./invariants.ts");
-  const base = await openSqliteStore({ path: ":memory:" });
-  const world = new World(machine, network, base);
+  const folder = mkdtempSync(join(tmpdir(), "longhaul-simulated-store-"));
+  const path = values.store === "files" ? folder : ":memory:";
+  const openOwn = () => openSqliteStore({ path });
+  const base = await openOwn();
+  const world = new World(machine, network, base, values.store === "files" ? openOwn : undefined);
   let failure: unknown;
   try {
     await world.open();
@@ -74,17 +83,17 @@ async function simulate(): Promise<void> {
     failure = machine.failure ?? error;
   }
   world.close();
-  if (values.trace) process.stdout.write(`${machine.trace.join("\n")}\n`);
+  rmSync(folder, { recursive: true, force: true });
+  if (machine.trace) process.stdout.write(`${machine.trace.join("\n")}\n`);
   const { user, system } = process.cpuUsage(startedAt);
-  const digest = createHash("sha256").update(machine.trace.join("\n")).digest("hex").slice(0, 16);
   const report = {
     seed,
     hours,
     operations: kept.length,
     answered: world.answered,
     tasks: world.tasks.length,
-    events: machine.trace.length,
-    digest,
+    events: machine.noted,
+    digest: machine.readDigest(),
     cpuSeconds: Number(((user + system) / 1e6).toFixed(2)),
     failure: failure === undefined ? null : String((failure as Error).stack ?? failure).slice(0, 3_000),
   };
@@ -93,18 +102,20 @@ async function simulate(): Promise<void> {
 
 /** Leaves out operations of a failing plan as long as it still fails, and prints the rest. */
 function shrink(): void {
+  const sameRun = [
+    "--seed",
+    `${seed}`,
+    "--hours",
+    `${hours}`,
+    "--store",
+    values.store,
+    "--perHour",
+    values.perHour,
+  ];
   const fails = (indexes: readonly number[]) =>
     spawnSync(
       process.execPath,
-      [
-        fileURLToPath(import.meta.url),
-        "--seed",
-        `${seed}`,
-        "--hours",
-        `${hours}`,
-        "--keep",
-        indexes.join(",") || "-",
-      ],
+      [fileURLToPath(import.meta.url), ...sameRun, "--keep", indexes.join(",") || "-"],
       { encoding: "utf8" },
     ).status !== 0;
   let left = kept;
@@ -119,7 +130,5 @@ function shrink(): void {
       else at += size;
     }
   for (const index of left) process.stdout.write(`${index}: ${JSON.stringify(plan[index])}\n`);
-  process.stdout.write(
-    `node test/simulation/simulate.ts --seed ${seed} --hours ${hours} --keep ${left.join(",")}\n`,
-  );
+  process.stdout.write(`node test/simulation/simulate.ts ${sameRun.join(" ")} --keep ${left.join(",")}\n`);
 }

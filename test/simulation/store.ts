@@ -25,13 +25,19 @@ export class SharedStore {
   readonly #base: Store;
   readonly #listeners = new Map<() => void, Actor>();
 
-  constructor(machine: Machine, base: Store) {
+  readonly #openOwn: (() => Promise<Store>) | undefined;
+
+  /** With `openOwn`, each actor has a connection of its own to the files of `base`. */
+  constructor(machine: Machine, base: Store, openOwn?: () => Promise<Store>) {
     this.#machine = machine;
     this.#base = base;
+    this.#openOwn = openOwn;
   }
 
-  /** The store as an actor sees it. */
-  connect(actor: Actor): Store {
+  /** Opens the store as an actor sees it. */
+  async connect(actor: Actor): Promise<Store> {
+    const own = this.#openOwn ? await this.#machine.as(undefined, this.#openOwn) : this.#base;
+    if (own !== this.#base) actor.onDeath.add(() => void own.close());
     const {
       sessions,
       entries,
@@ -46,7 +52,7 @@ export class SharedStore {
       audit,
       memory,
       ledger,
-    } = this.#base;
+    } = own;
     const wrap = <Part extends object>(name: string, part: Part) => this.#wrap(actor, name, part);
     return {
       sessions: wrap("sessions", sessions),
@@ -66,8 +72,8 @@ export class SharedStore {
         this.#listeners.set(listener, actor);
         return () => void this.#listeners.delete(listener);
       },
-      size: () => this.#base.size(),
-      vacuum: () => this.#base.vacuum(),
+      size: () => own.size(),
+      vacuum: () => own.vacuum(),
       close: async () => undefined,
     };
   }

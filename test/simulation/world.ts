@@ -70,6 +70,8 @@ export class World {
   readonly #agent = new HttpAgent({ keepAlive: false });
   #generations = 0;
   #secret = "";
+  /** By a wrong clock, the leases of all others seem to have expired. */
+  #isClockWrong = false;
   /** Until then, words may pass without having been stored, because a client gets its answer all the same. */
   #refusedUntilMs = 0;
   /** Tokens of the answers that clients got whole. */
@@ -84,11 +86,11 @@ export class World {
   /** Work under way that the end of the world waits for. */
   busy = 0;
 
-  constructor(machine: Machine, network: Network, base: Store) {
+  constructor(machine: Machine, network: Network, base: Store, openOwn?: () => Promise<Store>) {
     this.#machine = machine;
     this.#network = network;
     this.base = base;
-    this.store = new SharedStore(machine, base);
+    this.store = new SharedStore(machine, base, openOwn);
     this.provider = new Provider(machine, (words) =>
       this.#checkStored(words, "before it is sent to the provider"),
     );
@@ -97,7 +99,11 @@ export class World {
   async open(): Promise<void> {
     const founder = this.#machine.createActor("founder");
     this.#begin(founder, async () => {
-      const kernel = await openKernel({ store: this.store.connect(founder), embedder: null, monitor: false });
+      const kernel = await openKernel({
+        store: await this.store.connect(founder),
+        embedder: null,
+        monitor: false,
+      });
       const { secret } = await kernel.team.add("ada", { by: "simulation" });
       const budget = { person: "ada", amount: 1e12, unit: "tokens", period: "total" } as const;
       await kernel.team.setBudget(budget, { by: "simulation" });
@@ -129,7 +135,10 @@ export class World {
         if (life) this.#work(life.actor, () => this.#append(life, operation.writer, operation.count));
         break;
       case "task":
-        if (life) this.#work(life.actor, () => this.#startTask(life, operation.agent));
+        // Several at a time, so that a death finds them in different states.
+        if (life)
+          for (let count = 0; count < 3; count++)
+            this.#work(life.actor, () => this.#startTask(life, (operation.agent + count) % 2));
         break;
       case "kill":
       case "detach": {
@@ -139,6 +148,7 @@ export class World {
         break;
       }
       case "crash":
+        if (life) life.actor.isTroubled = true;
         if (life) this.store.fuses.set(life.actor, { calls: operation.calls, isDone: operation.isDone });
         break;
       case "store":
@@ -155,9 +165,11 @@ export class World {
         this.#after(operation.forMs, () => (this.provider.faults = 0));
         break;
       case "freeze":
+        if (life) life.actor.isTroubled = true;
         if (life) life.actor.frozenUntilMs = this.#machine.nowMs + operation.forMs;
         break;
       case "clock":
+        this.#isClockWrong = true;
         if (life) life.actor.clockSkewMs = operation.skewMs;
         break;
     }
@@ -209,9 +221,9 @@ export class World {
         for (const id of ids) {
           const { seq } = await entries.head(id);
           const page = await readRange(entries, id, {
-            from: Math.max(1, seq - 12),
+            from: Math.max(1, seq - 200),
             kinds: ["message"],
-            limit: 20,
+            limit: 300,
           });
           if (page.some((entry) => entry.kind === "message" && textOfMessage(entry.message) === words))
             return;
@@ -223,7 +235,7 @@ export class World {
     });
   }
 
-  /** Asks each living process what it sees of each session that it works with. */
+  /** Lets each living process read all sessions through its own handles. */
   look(): void {
     for (const life of this.#lives) {
       if (!life) continue;
@@ -295,7 +307,7 @@ export class World {
     );
   }
 
-  async #startTask({ kernel }: GatewayLife, agent: number): Promise<void> {
+  async #startTask({ kernel, actor }: GatewayLife, agent: number): Promise<void> {
     const id = `task-${++this.#written}`;
     const task = await kernel.tasks.start(agent === 0 ? "walker" : "fragile", null, {
       id,
@@ -303,8 +315,10 @@ export class World {
     });
     const known: KnownTask = { id, end: undefined };
     this.tasks.push(known);
-    const { state } = await task.wait();
+    const { state, outcome } = await task.wait();
     known.end = state;
+    if (outcome?.reason === "lost" && !actor.isTroubled && !this.#isClockWrong)
+      throw new Error(`${id} counts as lost, but ${actor.name} was well all the time.`);
   }
 
   #openGateway(number: number): void {
@@ -335,7 +349,7 @@ export class World {
     );
     const { config } = loadConfig({ path: file, cwd: this.#folder, env: {}, flags: {} });
     const kernel = await openKernel({
-      store: this.store.connect(actor),
+      store: await this.store.connect(actor),
       embedder: null,
       monitor: false,
       // Requests of other processes are looked for as seldom as leases are renewed.
@@ -413,7 +427,7 @@ function createWalker(name: string, canResume: boolean): Agent<Session> {
     canResume,
     async *run({ checkpoint }) {
       for (let step = Number(checkpoint ?? 0) + 1; step <= 3; step++) {
-        await new Promise((resolve) => setTimeout(resolve, 2_000 * step));
+        await new Promise((resolve) => setTimeout(resolve, 500 * step));
         yield { type: "checkpoint", value: step };
       }
       return "there";

@@ -36,6 +36,7 @@ export async function examineStore(kernel: Kernel, options: ExamineOptions): Pro
     ...(await examineBlobs(kernel)),
     ...(await examineIndex(kernel, options.path)),
     ...(await examineSkipped(kernel)),
+    ...(await examineErasures(kernel)),
     ...(await examineLeases(kernel)),
     ...(await examineTasks(kernel)),
     ...(await examineCaches(kernel, options.signal)),
@@ -243,6 +244,17 @@ async function examineSkipped(kernel: Kernel): Promise<readonly Finding[]> {
     level: "warning",
     text: `${formatQuantity(count, "item")} left out of ${name}, first ${first}`,
     remedy: "everything else is complete; the next version of longhaul tries these again",
+  }));
+}
+
+/** Names the people whose erasure has stopped before its end. */
+async function examineErasures(kernel: Kernel): Promise<readonly Finding[]> {
+  const people = (await kernel.maintenance.listErasures("person ")).map((id) => id.slice("person ".length));
+  return people.map((name) => ({
+    area: "database",
+    level: "problem",
+    text: `the erasure of ${name} is not complete, or nobody has its certificate`,
+    remedy: `longhaul forget --person ${JSON.stringify(name)} --yes completes it and writes the certificate`,
   }));
 }
 

@@ -40,8 +40,11 @@ export async function forgetPerson(
     if (options.json) await printJson(context, { person: name, isDryRun: true, counts });
     return EXIT.fine;
   }
-  const certificate = await erasePerson(kernel, person, { by: getActor() });
-  const files = writeCertificate(context, options.certificate, certificate);
+  let files: readonly string[] = [];
+  const deliver = (certificate: ErasureCertificate) => {
+    files = writeCertificate(context, options.certificate, certificate);
+  };
+  const certificate = await erasePerson(kernel, person, { by: getActor(), deliver });
   await printDone(
     context,
     options,

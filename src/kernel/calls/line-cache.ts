@@ -22,6 +22,8 @@ export interface LineMessage {
   readonly role: Role;
   /** Number of parts in the log. */
   readonly partCount: number;
+  /** True for a reply that broke off. */
+  readonly isInterrupted?: true;
   /** True for an erased message until a caller is found to have it; its key covers only its remains. */
   readonly isErased?: true;
 }
@@ -187,7 +189,8 @@ export class LineCache {
     if (!message) return { id, seq, key: `damaged ${id}`, role: "user", partCount: 0 };
     const { role, parts } = message;
     const own = { id, seq, key: this.#keyOf(message), role, partCount: parts.length };
-    return entry.kind === "redacted" ? { ...own, isErased: true } : own;
+    if (entry.kind === "redacted") return { ...own, isErased: true };
+    return message.interrupted ? { ...own, isInterrupted: true } : own;
   }
 }
 

@@ -62,19 +62,26 @@ export function listWholes(text: string): readonly string[] {
 /** Longest opening that a title quotes. */
 const MAX_OPENING = 160;
 
-/** The beginnings of a text, each of whole words: a title may be any of them. */
+/** Sentences of a text that a title may begin with. */
+const MAX_TITLED = 10;
+
+/** The beginnings of a text and of its first sentences, each of whole words: a title may be any of them. */
 export function listOpenings(text: string): readonly string[] {
-  const words = normalizeWords(removeElements(text, ADDED_ELEMENTS, " ").slice(0, 4 * MAX_OPENING)).split(
-    " ",
-  );
-  const openings: string[] = [];
-  for (let opening = ""; opening.length <= MAX_OPENING; ) {
+  const own = removeElements(text, ADDED_ELEMENTS, " ");
+  const starts = [own.slice(0, 4 * MAX_OPENING), ...listSentences(own).slice(0, MAX_TITLED)];
+  return [...new Set(starts.flatMap(listBeginnings))];
+}
+
+function listBeginnings(text: string): readonly string[] {
+  const words = normalizeWords(text).split(" ");
+  const beginnings: string[] = [];
+  for (let beginning = ""; beginning.length <= MAX_OPENING; ) {
     const word = words.shift();
     if (word === undefined) break;
-    opening = opening === "" ? word : `${opening} ${word}`;
-    if (opening.length >= MIN_CHARACTERS) openings.push(opening);
+    beginning = beginning === "" ? word : `${beginning} ${word}`;
+    if (beginning.length >= MIN_CHARACTERS) beginnings.push(beginning);
   }
-  return openings;
+  return beginnings;
 }
 
 /** The spelling of a title by which it is found among openings; a word that was cut off does not count. */

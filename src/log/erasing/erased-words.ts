@@ -19,9 +19,11 @@ export const REMOVED_TITLE = "(title removed)";
 export const ERASED: TextPart = { type: "text", text: "[removed on request]" };
 
 /** The row whose value changes with every erasure. */
-const STAMP = "";
+const STAMP = "stamp";
 /** How long a store that cannot tell of changes counts as unchanged. */
 const FRESH_MS = 1_000;
+/** Appends within this time share a look at the version of a store that can tell it. */
+const SAME_MS = 1;
 
 /** Texts whose copies must not be stored again. */
 export interface WordsToErase {
@@ -43,8 +45,8 @@ export class ErasedWords {
   /** The digests; an erased entry has at most a few dozen. */
   #digests: ReadonlySet<string> = new Set();
   #refreshing: Promise<void> | undefined;
-  /** The store's version, or the time, at the last look; undefined if the next one must ask. */
-  #seen: string | number | undefined;
+  /** The store's version at the last look, and its time; undefined if the next one must ask. */
+  #seen: { readonly version: number | undefined; ms: number } | undefined;
 
   constructor(store: Pick<Store, "ledger" | "leases">, clock: Clock) {
     this.#store = store;
@@ -85,7 +87,7 @@ export class ErasedWords {
 
   /**
    * The bodies without words that were erased before the last `prepare`. Words of a person go only if all of the text was
-   * erased, because they may be meant anew; from imports, replies and summaries, single sentences go, too.
+   * erased, because they may be meant again; from imports, replies and summaries, single sentences go, too.
    */
   screen<Body extends EntryBody>(
     session: SessionId,
@@ -125,14 +127,19 @@ export class ErasedWords {
   }
 
   #isFresh(): boolean {
-    if (typeof this.#seen === "number") return performance.now() - this.#seen < FRESH_MS;
-    return this.#seen !== undefined && this.#seen === this.#store.ledger.peekVersion?.();
+    const seen = this.#seen;
+    if (!seen) return false;
+    const nowMs = performance.now();
+    if (nowMs - seen.ms < (seen.version === undefined ? FRESH_MS : SAME_MS)) return true;
+    if (seen.version === undefined || seen.version !== this.#store.ledger.peekVersion?.()) return false;
+    seen.ms = nowMs;
+    return true;
   }
 
   async #refresh(): Promise<void> {
     if (this.#isFresh()) return;
     const { ledger } = this.#store;
-    const seen = ledger.peekVersion?.() ?? performance.now();
+    const seen = { version: ledger.peekVersion?.(), ms: performance.now() };
     const stamp = (await ledger.find("erased", [STAMP]))[0]?.value;
     if (stamp !== this.#stamp) {
       await this.#readKey();

@@ -3,6 +3,7 @@ import {
   type Entry,
   type EntryBody,
   type EntryId,
+  type EntryKind,
   formatEntryId,
   getShownMessage,
   ORIGINAL_FORMAT,
@@ -21,10 +22,18 @@ import { parseStoredJson } from "../intake.ts";
 import type { Log } from "../log.ts";
 import type { EntryStore } from "../store/entry-store.ts";
 import type { SessionRecord, SessionStore } from "../store/session-store.ts";
-import { listBodyTexts, listOpenings, listSentences, listWholes, normalizeWords } from "./body-texts.ts";
+import {
+  listBodyTexts,
+  listOpenings,
+  listSentences,
+  listWholes,
+  normalizeTitle,
+  normalizeWords,
+} from "./body-texts.ts";
 import { type ErasedTest, screenBody, type WordsToErase } from "./erased-words.ts";
 
 const BATCH = 64;
+const PAGE = 1_000;
 
 /**
  * Why an entry goes with an erasure: it was named, has the same words, contains some of them, was derived from them (a
@@ -100,14 +109,21 @@ export async function planErasure(
       for await (const entry of readEntries(entries, id))
         if (!found.has(entry.id) && derived.some((text) => isCopyOfDerived(entry, text)))
           add(entry, "derived");
-  const kept = await findElsewhere(log, session, family, erased, options.findQuotes, add);
-  const others = [...found.values()].filter((entry) => !family.some(({ id }) => id === entry.session));
-  const ids = [...new Set(others.map((entry) => entry.session))].map((id) => ({ id }));
-  const quoting = [...titles, ...(await readTitles(sessions, ids))]
+  const quoting = [...titles]
     .filter(
       ([, title]) => erased.texts.some((text) => isQuotingTitle(title, text)) || erased.names.has(title),
     )
     .map(([id]) => id);
+  const own = new Set(family.map(({ id }) => id));
+  const kept = await findQuotesElsewhere(log, session, own, erased, options.findQuotes, add);
+  for await (const { id, title } of listOthers(sessions, session, own)) {
+    if (title !== undefined && isNamedAfter(title, erased.words)) quoting.push(id);
+    // Notes are not in the index.
+    for await (const entry of readEntries(entries, id, ["notice"])) {
+      const cause = findRepeatedWords(entry, erased.words);
+      if (cause) add(entry, cause);
+    }
+  }
   const plan = {
     session,
     places: places.map(({ session: own, seq }) => ({ session: own, seq })),
@@ -170,10 +186,14 @@ async function listFamily(sessions: SessionStore, session: SessionId): Promise<r
 const KINDS = ["message", "overlay", "notice", "raw"] as const;
 
 /** The entries of a session that may hold words. */
-async function* readEntries(entries: EntryStore, session: SessionId): AsyncGenerator<Entry> {
+async function* readEntries(
+  entries: EntryStore,
+  session: SessionId,
+  kinds: readonly EntryKind[] = KINDS,
+): AsyncGenerator<Entry> {
   const { seq: head } = await entries.head(session);
   for (let from = 1; from <= head; ) {
-    const query = { from, to: head, limit: BATCH, order: "ascending", kinds: KINDS } as const;
+    const query = { from, to: head, limit: BATCH, order: "ascending", kinds } as const;
     const found = await entries.read(session, query);
     for (const stored of found) yield toEntry(session, stored);
     const last = found.at(-1);
@@ -335,32 +355,55 @@ function isSourceOf(place: Place, derived: Entry): boolean {
   );
 }
 
-/** Copies in other conversations: those of the same person go, too, and others are named. */
-async function findElsewhere(
+/** Copies in messages of other conversations: those of the same person go, too, and others are named. */
+async function findQuotesElsewhere(
   log: Log,
   session: SessionId,
-  family: readonly Relative[],
+  family: ReadonlySet<SessionId>,
   { words, searched }: ErasedContent,
   findQuotes: FindQuotes | undefined,
   add: (place: Place, cause: ErasureCause) => void,
 ): Promise<readonly EntryId[]> {
   const kept = new Set<EntryId>();
   if (!findQuotes) return [];
-  const own = new Set(family.map(({ id }) => id));
-  const owner = findSessionOwner(session);
   for (const text of searched)
     for (const place of await findQuotes(text)) {
-      if (own.has(place.session)) continue;
+      if (family.has(place.session)) continue;
       const stored = await log.store.entries.get(place.session, place.seq);
       const cause = stored && findRepeatedWords(toEntry(place.session, stored), words);
       if (!cause) continue;
-      // A memory is forgotten by itself, so that agents cannot save it again.
-      const isMemory = findMemoryOwner(place.session) !== undefined;
-      const isOwn = findSessionOwner(place.session) === owner && !isMemory;
-      if (isOwn) add(place, cause);
+      if (isOfSamePerson(place.session, session)) add(place, cause);
       else kept.add(formatEntryId(place.session, place.seq));
     }
   return [...kept];
+}
+
+/** The other conversations of the person that a session belongs to. */
+async function* listOthers(
+  sessions: SessionStore,
+  session: SessionId,
+  family: ReadonlySet<SessionId>,
+): AsyncGenerator<SessionRecord> {
+  for (let before: SessionId | undefined; ; ) {
+    const page = await sessions.list({ limit: PAGE, ...dropUndefined({ before }) });
+    for (const record of page) if (!family.has(record.id) && isOfSamePerson(record.id, session)) yield record;
+    before = page.at(-1)?.id;
+    if (page.length < PAGE) return;
+  }
+}
+
+/** A memory is forgotten by itself, so that agents cannot save it again. */
+function isOfSamePerson(session: SessionId, other: SessionId): boolean {
+  return findMemoryOwner(session) === undefined && findSessionOwner(session) === findSessionOwner(other);
+}
+
+/** True if a title is erased words, or their beginning. */
+function isNamedAfter(title: string, { wholes, sentences, openings }: WordsToErase): boolean {
+  return (
+    openings.has(normalizeTitle(title)) ||
+    listWholes(title).some((whole) => wholes.has(whole)) ||
+    listSentences(title).some((sentence) => sentences.has(sentence))
+  );
 }
 
 /** Shorter words may be part of a text by chance. */

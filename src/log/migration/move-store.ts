@@ -60,6 +60,7 @@ export interface MoveReport {
 export async function moveStore(from: Store, to: Store, options: MoveOptions = {}): Promise<MoveReport> {
   const { signal } = options;
   await markTarget(to);
+  await moveKeys(from, to);
   const mover = new SessionMover(from, to, signal);
   const version = await from.entries.version();
   let done = 0;
@@ -75,6 +76,7 @@ export async function moveStore(from: Store, to: Store, options: MoveOptions = {
   const intakes = await moveIntakes(from, to, signal);
   const tasks = await moveTasks(from, to, signal);
   await moveTeam(from, to);
+  await moveLedger(from, to, signal);
   const hash = createHash("sha256");
   const known = new Set<SessionId>();
   const totals = { sessions: 0, entries: 0, redacted: 0 };
@@ -275,6 +277,54 @@ async function moveTeam(from: Store, to: Store): Promise<void> {
     if (page.length < PAGE) break;
   }
   await to.transfer.putTeam(await from.transfer.team(known));
+}
+
+/** The parts of a store that hold content. */
+type StorePart = Exclude<
+  {
+    [Name in keyof Store]-?: NonNullable<Store[Name]> extends (...args: never) => unknown ? never : Name;
+  }[keyof Store],
+  "transfer"
+>;
+
+/** How each part of a store comes into another one; a new part needs its row. */
+export const MOVED_PARTS: Readonly<
+  Record<StorePart, "moved" | "moved with sessions" | "made again" | "left">
+> = {
+  sessions: "moved",
+  entries: "moved with sessions",
+  places: "moved with sessions",
+  drafts: "moved with sessions",
+  blobs: "moved with sessions",
+  intakes: "moved",
+  tasks: "moved",
+  people: "moved",
+  budgets: "moved",
+  audit: "moved",
+  ledger: "moved",
+  // Keys are moved; other leases belong to running processes.
+  leases: "moved",
+  delivery: "made again",
+  memory: "made again",
+  sharedStates: "left",
+};
+
+/** Copies the keys of the store first: marks and digests in its content were made with them. */
+async function moveKeys(from: Store, to: Store): Promise<void> {
+  for (const key of (await from.transfer?.keys()) ?? [])
+    if (!(await to.leases.get(key.name))) await to.transfer?.putKey(key);
+}
+
+/** Copies the facts of the store about itself, except for items that its loops left out: the target finds its own. */
+async function moveLedger(from: Store, to: Store, signal: AbortSignal | undefined): Promise<void> {
+  for (const kind of ["erased", "erasure"] as const)
+    for (let after = ""; ; ) {
+      throwIfAborted(signal);
+      const page = await from.ledger.list(kind, { after, limit: PAGE });
+      await to.ledger.put(kind, page);
+      if (page.length < PAGE) break;
+      after = page.at(-1)?.id ?? after;
+    }
 }
 
 /** Copies sessions with their entries, blobs and drafts, except those that the target has already. */

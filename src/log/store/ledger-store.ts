@@ -22,8 +22,8 @@ export interface LedgerStore {
     query: { readonly after?: string; readonly limit: number },
   ): Promise<readonly LedgerRow[]>;
   remove(kind: LedgerKind, ids: readonly string[]): Promise<void>;
-  /** A text that changes when somebody has written to the store; absent where that takes a request. */
-  peekVersion?(): string;
+  /** A number that changes when somebody has written to the store; absent where that takes a request. */
+  peekVersion?(): number;
 }
 
 const PAGE = 1_000;

@@ -3,6 +3,7 @@ import type { TeamBudget } from "../../model/budget.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { Person, PersonToken } from "../../model/person.ts";
 import type { BudgetUse } from "./budget-store.ts";
+import type { Lease } from "./lease-store.ts";
 import type { TaskRecord } from "./task-store.ts";
 
 /** A foreign source as it is moved to another store. */
@@ -46,6 +47,10 @@ export interface TransferStore {
   putIntake(intake: MovedIntake): Promise<void>;
   /** Adds or replaces a task; throws SESSION_NOT_FOUND if its session does not exist. */
   putTask(task: TaskRecord): Promise<void>;
+  /** The keys of the store: leases that never end. */
+  keys(): Promise<readonly Lease[]>;
+  /** Adds or replaces a key. */
+  putKey(key: Lease): Promise<void>;
   /** The team, with the audit log after a seq. */
   team(afterAudit: number): Promise<MovedTeam>;
   /** Replaces all people, tokens, budgets and counts, and adds entries of the audit log. */

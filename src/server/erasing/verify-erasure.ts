@@ -1,9 +1,7 @@
 import type { Kernel } from "../../kernel/index.ts";
 import { computeDigest } from "../../model/base/digest.ts";
-import { type ErasedPerson, hasBlob, listPersonSessions } from "./erase-person.ts";
+import { type ErasedPerson, hasBlob, isRecorded, listPersonSessions } from "./erase-person.ts";
 import { digestCertificate, type ErasureCertificate } from "./erasure-certificate.ts";
-
-const PAGE = 1_000;
 
 /** The result of comparing a certificate with the store. */
 interface ErasureCheck {
@@ -49,14 +47,4 @@ export async function verifyErasure(
   }
   if (left?.unread !== undefined) notes.push(`the files of the server were not read: ${left.unread}`);
   return { problems: [...new Set(problems)], notes: [...new Set(notes)] };
-}
-
-async function isRecorded(kernel: Kernel, { digest }: ErasureCertificate): Promise<boolean> {
-  for (let after = 0; ; ) {
-    const page = await kernel.team.audit({ after, limit: PAGE });
-    if (page.some(({ act, details }) => act === "person.erase" && details.certificate === digest))
-      return true;
-    after = page.at(-1)?.seq ?? after;
-    if (page.length < PAGE) return false;
-  }
 }

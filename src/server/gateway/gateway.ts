@@ -9,6 +9,7 @@ import { BoundedMap } from "../../model/base/caches.ts";
 import { readVersion } from "../../model/base/package-files.ts";
 import type { AgentConnections, OidcSettings } from "../api/index.ts";
 import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
+import { resumePersonErasures } from "../erasing/erase-person.ts";
 import { CacheWatch } from "./cache/cache-watch.ts";
 import { LIMITS_FILE, ModelLimits } from "./call/build-call-request.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
@@ -286,6 +287,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   url = await listen(server, config());
   oldPlaces.start(onError);
   await presence.announce(onError).catch(onError);
+  const resuming = resumePersonErasures(kernel).catch(onError);
   await kernel.prepareSessions();
 
   // The first numbers, before the monitor's interval has passed.
@@ -308,7 +310,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await imports.close();
     gate.close();
     caches.close();
-    await oldPlaces.close();
+    await Promise.all([oldPlaces.close(), resuming]);
     await threads.close();
     await presence.close();
     closeAgents(agents);

@@ -1,6 +1,8 @@
 import type { LedgerKind, LedgerRow, LedgerStore } from "../../log/store/ledger-store.ts";
 import type { Database, Row } from "./database.ts";
 
+const MAX_OWN_WRITES = 2 ** 20;
+
 /** The ledger in SQLite. */
 export class SqliteLedger implements LedgerStore {
   readonly #db: Database;
@@ -35,8 +37,10 @@ export class SqliteLedger implements LedgerStore {
     });
   }
 
-  peekVersion(): string {
-    return this.#db.isClosed ? "closed" : `${this.#ownWrites} ${this.#db.dataVersion()}`;
+  peekVersion(): number {
+    return this.#db.isClosed
+      ? -1
+      : this.#db.dataVersion() * MAX_OWN_WRITES + (this.#ownWrites % MAX_OWN_WRITES);
   }
 
   list(

@@ -1,3 +1,4 @@
+import type { Lease } from "../../log/store/lease-store.ts";
 import { readTeam } from "../../log/store/read-team.ts";
 import { toMovedIntake, toMovedRecord } from "../../log/store/record-rows.ts";
 import { toTaskValues, writeTaskSql } from "../../log/store/task-rows.ts";
@@ -44,6 +45,8 @@ export class SqliteTransfer implements TransferStore {
       putRecord: db.prepare(
         "INSERT INTO intake_records (intake, record, seq, version) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, version = excluded.version",
       ),
+      keys: db.prepare("SELECT name, owner, expires_at FROM leases WHERE name LIKE 'key %'"),
+      putKey: db.prepare("INSERT OR REPLACE INTO leases (name, owner, expires_at) VALUES (?, ?, ?)"),
       putTask: db.prepare(writeTaskSql("tasks", () => "?").put),
     };
   }
@@ -83,6 +86,22 @@ export class SqliteTransfer implements TransferStore {
     await this.#db.transact(() => {
       const { number } = this.#cache.require(task.session);
       this.#statements.putTask.run(...toSqliteValues(toTaskValues(task, number)));
+    });
+  }
+
+  keys(): Promise<readonly Lease[]> {
+    return this.#db.read(() =>
+      this.#statements.keys.all().map(({ name, owner, expires_at: expiresAt }) => ({
+        name: name as string,
+        owner: owner as string,
+        expiresAt: expiresAt as number,
+      })),
+    );
+  }
+
+  async putKey({ name, owner, expiresAt }: Lease): Promise<void> {
+    await this.#db.transactBeside(() => {
+      this.#statements.putKey.run(name, owner, expiresAt);
     });
   }
 

@@ -37,7 +37,7 @@ export async function fitLoggedConversation(
     taken.release();
     return undefined;
   }
-  if (isMissing) thread.marks.forgotten++;
+  if (isMissing) await thread.marks.set({ forgotten: (thread.meta.forgotten ?? 0) + 1 });
   const fitted = await window.fit({ signal });
   // If an overflowed window seems to fit, the estimate is too low.
   const smaller = isOverflow && !fitted.plan ? await window.heal(failure) : undefined;

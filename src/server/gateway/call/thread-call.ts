@@ -273,8 +273,9 @@ export class ThreadCall {
     if (!isWhole) return undefined;
     await messages.recordReply(reply, message);
     // A complete reply shows how much of the conversation the provider stores.
-    if (!isFromLog) marks.forgotten = 0;
-    else if (this.request.chain?.isWhole === "perhaps") await marks.set({ isOurs: true });
+    if (!isFromLog) {
+      if (marks.meta.forgotten) await marks.set({ forgotten: 0 });
+    } else if (this.request.chain?.isWhole === "perhaps") await marks.set({ isOurs: true });
     if (usage) {
       this.reported = usage as Entry<UsageBody>;
       const { policy, chain } = this.request;

@@ -114,7 +114,7 @@ export class Thread {
         kind,
         agent: meta.agent,
       },
-      ...progress.describe(roles, messages.at(-1)?.seq),
+      ...progress.describe(roles, messages.at(-1)),
       isAbandoned,
       // Another request may reserve the thread while others are described.
       get isInFlight() {
@@ -232,12 +232,14 @@ class RequestProgress {
   /** The facts by which a repeated request is recognized, for a line with these roles and the seq of its last message. */
   describe(
     roles: readonly string[],
-    lastSeq = 0,
+    last: { readonly seq: number | undefined; readonly isInterrupted?: true } | undefined,
   ): Pick<ThreadCandidate, "lastRequestLength" | "lastReplyWasDelivered" | "brokenLength"> {
+    const lastSeq = last?.seq ?? 0;
     this.#comparedSeq = lastSeq;
     if (this.inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
     // A line that another process left without a reply awaits a repetition of the same request.
-    const isLeftUnanswered = this.requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
+    const isUnanswered = last !== undefined && (roles.at(-1) !== "assistant" || last.isInterrupted === true);
+    const isLeftUnanswered = this.requestLength === 0 && isUnanswered;
     return {
       lastRequestLength: this.requestLength || roles.findLastIndex((role) => role !== "assistant") + 1,
       lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
@@ -350,6 +352,8 @@ export interface ThreadMeta {
   readonly project?: string;
   /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
   readonly isOurs?: true;
+  /** Number of consecutive responses that a request continued, but the provider did not know. */
+  readonly forgotten?: number;
   /**
    * Set if the model was offered recall tools, and so is to the end of the conversation: among the tools of the request,
    * or inside the conversation.
@@ -369,6 +373,7 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
   const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
   if (typeof stored !== "object" || stored === null) return undefined;
   const { kind, shape, firstKey, client, agent, main, project, isOurs, hasRecallTools, arm } = stored;
+  const forgotten = typeof stored.forgotten === "number" ? stored.forgotten : undefined;
   if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
     return undefined;
   return {
@@ -376,7 +381,7 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     shape,
     firstKey,
     ...dropUndefined({ client: toText(client), agent: toText(agent), project: toText(project) }),
-    ...dropUndefined({ main: toText(main) }),
+    ...dropUndefined({ main: toText(main), forgotten }),
     ...dropUndefined({ isOurs: isOurs || undefined, hasRecallTools: hasRecallTools || undefined }),
     ...dropUndefined({ arm: CONTROL_ARMS.find((one) => one === arm) }),
   };
@@ -423,8 +428,6 @@ class ThreadMarks {
   meta: ThreadMeta;
   /** The metadata of the session that `meta` was read from. */
   #storedMeta: SessionRecord["meta"];
-  /** Number of consecutive responses that a request continued, but the provider did not know. */
-  forgotten = 0;
 
   constructor(session: Session, meta: ThreadMeta) {
     this.#session = session;
@@ -444,7 +447,9 @@ class ThreadMarks {
   }
 
   /** Sets marks for all later requests, even after a restart. */
-  async set(marks: Partial<Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm" | "kind" | "main">>) {
+  async set(
+    marks: Partial<Pick<ThreadMeta, "isOurs" | "forgotten" | "hasRecallTools" | "arm" | "kind" | "main">>,
+  ) {
     if (Object.entries(marks).every(([name, value]) => this.meta[name as keyof typeof marks] === value))
       return;
     this.meta = { ...this.meta, ...marks };
@@ -461,6 +466,6 @@ class ThreadMarks {
 
   /** True if the provider does not store the whole conversation, so that every request must contain it. */
   get isOurs(): boolean {
-    return this.meta.isOurs === true || this.forgotten >= MAX_UNKNOWN_RESPONSES;
+    return this.meta.isOurs === true || (this.meta.forgotten ?? 0) >= MAX_UNKNOWN_RESPONSES;
   }
 }

@@ -1,3 +1,4 @@
+import type { Lease } from "../../../log/store/lease-store.ts";
 import { readTeam } from "../../../log/store/read-team.ts";
 import { toMovedIntake, toMovedRecord } from "../../../log/store/record-rows.ts";
 import { toTaskValues } from "../../../log/store/task-rows.ts";
@@ -13,6 +14,7 @@ import type { LogHeads } from "../heads/log-heads.ts";
 import type { PostgresAudit } from "../team/postgres-audit.ts";
 import type { PostgresBudgets } from "../team/postgres-budgets.ts";
 import type { PostgresPeople } from "../team/postgres-people.ts";
+import { toLeaseRecord } from "./postgres-leases.ts";
 import { TASK_WRITES } from "./postgres-tasks.ts";
 
 interface PostgresTeam {
@@ -79,6 +81,19 @@ export class PostgresTransfer implements TransferStore {
         [await this.#requireIntake(transaction, intake), stamp, checkpoint ?? null, progress ?? null],
       );
     });
+  }
+
+  async keys(): Promise<readonly Lease[]> {
+    const rows = await this.#db.query("SELECT name, owner, expires_at FROM @leases WHERE name LIKE 'key %'");
+    return rows.map(toLeaseRecord);
+  }
+
+  async putKey({ name, owner, expiresAt }: Lease): Promise<void> {
+    await this.#db.query(
+      `INSERT INTO @leases (name, owner, expires_at) VALUES ($1, $2, $3)
+       ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at`,
+      [name, owner, expiresAt],
+    );
   }
 
   team(afterAudit: number): Promise<MovedTeam> {
