@@ -120,8 +120,9 @@ test("recall returns nothing that was forgotten, redacted, deleted or moved out 
   expect(await recalled(kernel, { rewound: true, memories: { trust: "rejected", validAt: "ever" } })).toBe(
     false,
   );
-  await (await kernel.session("gone")).append({ role: "user", text: FACT });
+  // Erased words stay erased for their person; somebody else may say them.
+  await (await kernel.session("@bob/gone")).append({ role: "user", text: FACT });
   expect(await recalled(kernel)).toBe(true);
-  await kernel.deleteSession("gone");
+  await kernel.deleteSession("@bob/gone");
   expect(await recalled(kernel, { rewound: true })).toBe(false);
 });
