@@ -76,9 +76,16 @@ export function createHookEndpoint(options: HookEndpointOptions): HookEndpoint {
       await deliver(renderStatusLine(fields, { saved, lastRecall: service.lastRecall }));
       return;
     }
+    await answerFields({ client, event, fields: parseJsonOrUndefined(input) }, deliver, caller);
+  };
+  const answerFields = async (
+    { client, event, fields }: Pick<HookRequest, "client" | "event"> & { readonly fields: unknown },
+    deliver: (reply: string) => Promise<boolean>,
+    caller: HookCaller,
+  ): Promise<void> => {
     const name = HOOK_CLIENTS.find((one) => one === client);
     const known = HOOK_EVENTS.find((one) => one === event);
-    const call = name && readHookCall(name, parseJsonOrUndefined(input), known);
+    const call = name && readHookCall(name, fields, known);
     if (!call) return void (await deliver(""));
     await service.answer(call, caller, (text) =>
       deliver(text === undefined ? "" : (JSON.stringify(buildHookReply(call, text)) ?? "")),
@@ -98,7 +105,8 @@ export function createHookEndpoint(options: HookEndpointOptions): HookEndpoint {
         response.writeHead(200, { "content-type": "application/json" }).end(reply === "" ? "{}" : reply);
         return isHeard;
       };
-      await answer({ client, event: "", input: JSON.stringify(body ?? null) }, deliver, caller).catch(
+      // A body of many fields takes long enough to be parsed once.
+      await answerFields({ client, event: "", fields: body }, deliver, caller).catch(
         async (error: unknown) => {
           onError(error);
           if (!response.headersSent) await deliver("");

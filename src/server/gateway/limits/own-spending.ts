@@ -42,17 +42,16 @@ export async function spendUnasked<Reply>(
   const decision = await gate.reserve({ person, project, models }, estimate, ceiling);
   if (decision.type !== "held") return undefined;
   const { hold } = decision;
+  let paid: Paid<Reply> | undefined;
   let isSent = false;
-  let actual: BudgetAmounts | undefined;
   try {
     if (!(await mayGoOn())) return undefined;
     isSent = true;
-    const paid = await send();
-    actual = paid.actual;
-    return (await mayGoOn()) ? paid.reply : undefined;
+    paid = await send();
   } finally {
     // A request that failed on its way may have been paid.
-    if (isSent) await hold.settle(actual ?? estimate);
+    if (isSent) await hold.settle(paid?.actual ?? estimate);
     else await hold.release();
   }
+  return (await mayGoOn()) ? paid.reply : undefined;
 }
