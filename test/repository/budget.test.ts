@@ -45,7 +45,7 @@ const FIGURES: readonly Figure[] = [
     today: 6.09,
     goal: 3,
   },
-  { name: "words of a page of the docs", count: countWordsOfPage, today: 2_084, goal: 2_000 },
+  { name: "words of a page of the docs", count: countWordsOfPage, today: 2_130, goal: 2_000 },
 ];
 
 const tree = readTree();

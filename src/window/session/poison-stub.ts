@@ -118,7 +118,7 @@ const CANDIDATES: Readonly<Record<PoisonKind, (part: Part) => boolean>> = {
   "orphan-result": (part) => part.type === "tool-result",
   unpaired: (part) => part.type === "tool-result",
   reasoning: isReasoning,
-  // No block is wrong by itself: what stands before it has changed.
+  // No block is wrong by itself: the content before it has changed.
   thinking: () => false,
   "missing-reasoning": () => false,
   empty: (part) => part.type === "text" && part.text.trim() === "",

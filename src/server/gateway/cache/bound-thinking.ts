@@ -10,7 +10,7 @@ import { parseElement } from "../request/request-messages.ts";
 import { digestSystem, listOffered, readFrame } from "./request-print.ts";
 
 /**
- * What the thinking of a reply is bound to: the request that it answered. Newer models accept it only behind the same
+ * The request that a reply answered, to which its thinking is bound. Newer models accept thinking only behind the same
  * bytes. A reply to an unchanged request has none, because it is bound to what its client sends.
  */
 export interface ThoughtBinding {
@@ -24,10 +24,10 @@ export interface ThoughtBinding {
 export const UNREPEATABLE: ThoughtBinding = { prefix: -1, before: 0 };
 
 /** The thinking that a request may send. */
-export interface BoundRequest {
+interface BoundRequest {
   /** The changes to the body, without thinking that no longer holds. */
   readonly changes: BodyChanges;
-  /** What the thinking of the reply will be bound to; undefined if the request is the client's own. */
+  /** The binding of the reply's thinking; undefined if the request is the client's own. */
   readonly binding: ThoughtBinding | undefined;
   /** Number of replies whose thinking was left out. */
   readonly lost: number;
@@ -95,7 +95,7 @@ export function bindThinking(
   return { changes: { ...given, pieces: withoutThoughts(api, places, lost) }, binding, lost: lost.length };
 }
 
-/** True if the changes of a body touch what comes before its messages. */
+/** True if the changes of a body touch the fields before its messages. */
 function hasNewHead({ fields, appended }: BodyChanges, api: WireName): boolean {
   return headFields(api).some((name) => fields?.has(name) || appended?.has(name));
 }
@@ -210,11 +210,11 @@ function findThoughts(
   const thoughts: Thought[] = [];
   let rolling = head;
   let isOwnForm = isOwnHead;
-  // All elements of a reply are bound to what comes before the first of them.
+  // All elements of a reply are bound to the elements before the first of them.
   let reply: { readonly rolling: number; readonly isOwnForm: boolean; binding?: ThoughtBinding } | undefined;
   for (const [at, { print, index, isClients }] of places.entries()) {
     const isIntact = isClients && index === at;
-    // Elements of two replies become neighbors where what stood between them has left.
+    // Elements of two replies become neighbors where the messages between them have left.
     const isNext = index !== undefined && index - 1 === places[at - 1]?.index;
     if (!print.isModels || !isNext) reply = undefined;
     if (print.isModels) {

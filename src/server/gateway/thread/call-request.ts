@@ -57,7 +57,7 @@ export interface TokenLimits {
   readonly window: number;
   /** Size at which the client would start to compact by itself. */
   readonly threshold: number;
-  /** What the model's provider demands of its thinking; undefined if the model is unknown. */
+  /** The rule of the model's provider for thinking that comes back; undefined if the model is unknown. */
   readonly thinking?: ThinkingRule | undefined;
   /** True if the upstream has refused a request because its output did not fit next to its messages. */
   readonly isOutputCounted?: boolean;

@@ -350,7 +350,7 @@ export class LonghaulRun implements PolicyRun {
     return !isNote && (this.#isHeldSeq(seq) || (!isForced && seq <= this.#heldSeq));
   }
 
-  /** Tokens for held and other messages; the first edit after an undo leaves the most of what it brought back. */
+  /** Tokens for held and other messages; the first edit after an undo leaves the most of them. */
   #computeHeldRoom(room: number, isForced: boolean) {
     if (!isForced || this.#heldSeq === 0) return { heldTokens: Number.POSITIVE_INFINITY, undoneTokens: 0 };
     return computeHeldRoom(room, this.#editedSeq > this.#heldSeq ? "later" : "first");

@@ -73,7 +73,7 @@ describe("thinking of a request", () => {
     };
     const next = createTalk(longer, bind("d", binding));
     expect(next.send(changes).thinking).toEqual(["signature-a", "signature-d"]);
-    // Without the change, the reply no longer follows what it followed; what came before the change does.
+    // Without the change, the beginning of the reply is gone, and that of the earlier replies is back.
     expect(next.send().thinking).toEqual(["signature-a", "signature-b", "signature-c"]);
   });
 
