@@ -98,8 +98,8 @@ export class Maintenance {
   async listErasures(prefix = ""): Promise<readonly string[]> {
     this.#assertOpen();
     const ids: string[] = [];
-    for await (const { id } of listLedger(this.#log.store.ledger, "erasure"))
-      if (id.startsWith(prefix)) ids.push(id);
+    for await (const { id: row } of listLedger(this.#log.store.ledger, "erasure"))
+      if (row.startsWith(prefix)) ids.push(row);
     return ids;
   }
 
