@@ -23,6 +23,8 @@ export function watchLoop({ reportMs = REPORT_MS, endMs = END_MS }: LoopWatchOpt
   const timer = setInterval(() => Atomics.add(beats, 0, 1), BEAT_MS).unref();
   const worker = new Worker(WATCH, {
     eval: true,
+    // The options of this process, such as the kind of its own program, are not those of the thread.
+    execArgv: [],
     workerData: {
       beats,
       stage: getStageMemory(),
