@@ -97,10 +97,10 @@ export class Maintenance {
   /** The ids of erasures that are under way. */
   async listErasures(prefix = ""): Promise<readonly string[]> {
     this.#assertOpen();
-    const names: string[] = [];
-    for await (const { id: name } of listLedger(this.#log.store.ledger, "erasure"))
-      if (name.startsWith(prefix)) names.push(name);
-    return names;
+    const ids: string[] = [];
+    for await (const { id: row } of listLedger(this.#log.store.ledger, "erasure"))
+      if (row.startsWith(prefix)) ids.push(row);
+    return ids;
   }
 
   /** A random key of the store, the same in every process that opens it; created on first use. */

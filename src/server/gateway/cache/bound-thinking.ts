@@ -11,7 +11,7 @@ import { digestSystem, listOffered, readFrame } from "./request-print.ts";
 
 /**
  * The request that a reply answered, to which its thinking is bound. Newer models accept thinking only behind the same
- * bytes. A reply to an unchanged request has none, because it is bound to what its client sends.
+ * bytes. A reply to an unchanged request has none, because it is bound to the client's own bytes.
  */
 export interface ThoughtBinding {
   /** Digest of everything before the reply, apart from thinking and breakpoints. */
