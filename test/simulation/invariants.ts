@@ -44,6 +44,7 @@ const openView = ({ base }: World) =>
     tasks: base.tasks,
     people: base.people,
     budgets: base.budgets,
+    ledger: base.ledger,
     audit: base.audit,
     memory: base.memory,
     onCommit: () => () => undefined,

@@ -98,7 +98,7 @@ export const replayCommand = defineCommand({
     prices: {
       type: "string",
       value: "NAME",
-      help: "recorded (default): the cache prices of each session's provider; standard: one set of prices for all sessions, for comparable figures; or a model, such as claude-fable-5-2: what the sessions would cost with it",
+      help: "recorded (default): the cache prices of each session's provider; standard: one set of prices for all sessions, for comparable figures; or a model, such as claude-fable-5-2, for the cost of the sessions with it",
     },
     min: { type: "string", value: "N", help: "skip conversations with fewer requests (default: 1)" },
     questions: {

@@ -1,3 +1,4 @@
+import { checkList } from "../../model/argument-checks.ts";
 import type { Hit } from "../hit.ts";
 import { findDecisions } from "../text/decisions.ts";
 
@@ -15,6 +16,7 @@ const CLEAR = 2;
  * stranger wrote; as a decision, an instruction or a command it would pass for the person's own.
  */
 export function pickUnaskedHits(hits: readonly Hit[]): readonly Hit[] {
+  checkList("hits", hits, { kind: "text", text: "text" });
   return putStatementsFirst(hits.filter(mayBeGiven));
 }
 

@@ -157,7 +157,7 @@ describe("Google's API", () => {
     });
     const name = "read_file";
     const contents: object[] = [{ role: "user", parts: [{ text: "Read the page again and again." }] }];
-    for (const turn of [1, 2]) {
+    for (let turn = 1; turn <= 8; turn++) {
       const id = `c${turn}`;
       const response = { output: output(turn, 12_000), error: null };
       const parts = [{ inlineData: { mimeType: "image/png", data: PIXEL_PNG } }];
@@ -173,11 +173,10 @@ describe("Google's API", () => {
     expect(stored).toMatchObject({ output: [{ type: "text" }, { type: "blob", mime: "image/png" }] });
     expect(stored).not.toHaveProperty("isError");
     const sent = upstream.heard.at(-1)?.json.contents;
-    expect(sent[2].parts[0].functionResponse).toEqual({
-      ...{ id: "c1", name },
-      response: { output: expect.stringContaining("An earlier") },
-    });
-    expect(sent[4]).toEqual(contents[4]);
+    const pictures = JSON.stringify(sent).split("inlineData").length - 1;
+    expect(pictures).toBeGreaterThan(0);
+    expect(pictures).toBeLessThan(8);
+    expect(sent.at(-1)).toEqual(contents.at(-1));
   });
 
   test("a question with a fixed form of reply and its own prompt is no conversation with Google's API either", async () => {

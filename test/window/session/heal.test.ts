@@ -57,7 +57,7 @@ describe("healing", () => {
     await work(session, 15);
     const window = session.window(SMALL);
     const { tokens } = await window.fit();
-    const healed = await window.heal(overflow(tokens, 12_000));
+    const healed = await window.heal(overflow(tokens, 10_000));
     expect(healed?.tokens).toBeLessThanOrEqual(tokens * 0.75);
   });
 

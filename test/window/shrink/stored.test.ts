@@ -95,7 +95,6 @@ describe("a shortened result", () => {
     for (const remove of [
       (session: Session) =>
         session.overlays.add({ type: "hide", ranges: [{ session: session.id, from: 2, to: 3 }] }, "private"),
-      (session: Session) => session.redact(3, "secret"),
       (session: Session) =>
         session.overlays.add(
           {
