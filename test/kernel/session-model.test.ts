@@ -58,7 +58,8 @@ sizedTest("a session behaves like an array through any series of calls, restarts
       fc.array(step, { minLength: 1, maxLength: 40 }),
       fc.integer({ min: 1, max: 7 }),
       async (steps, limit) => {
-        const id = `run ${run++}`;
+        // Words that one run erases stay erased for their person only.
+        const id = `@person${run++}/run`;
         let kernel: Kernel = await openKernel({ path });
         try {
           let session = await kernel.session(id);
@@ -72,10 +73,10 @@ sizedTest("a session behaves like an array through any series of calls, restarts
             } else if (kind === "many") {
               await session.appendAll([
                 { role: "user", text },
-                { role: "assistant", text: `${text}!` },
+                { role: "assistant", text: `reply ${pick}` },
               ]);
               napkin.say(text);
-              napkin.say(`${text}!`);
+              napkin.say(`reply ${pick}`);
             } else if (kind === "together") {
               const said = [1, 2, 3].map((n) => `${text}${n}`);
               await Promise.all(said.map((words) => session.append({ role: "user", text: words })));
