@@ -312,7 +312,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     caches.close();
     await Promise.all([oldPlaces.close(), resuming]);
     await threads.close();
-    await presence.close();
+    // A gateway that cannot say goodbye is forgotten when its lease ends.
+    await presence.close().catch(onError);
     closeAgents(agents);
     await redactor.close();
     await spans.close();

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import { isCall, listProgramCalls } from "../../model/tool-calls.ts";
@@ -176,6 +177,8 @@ export class ResultShrinker {
       const { original: _, ...plain } = slot;
       return { ...plain, message: original, tokens: this.#tokensOf(original) };
     }
+    // A window is compared by its messages, so one that would read the same stays the same.
+    if (slot.original && isDeepStrictEqual(parts, slot.message.parts)) return slot;
     const message: Message = { ...original, parts };
     return { ...slot, message, original, tokens: this.#tokensOf(message) };
   }

@@ -67,7 +67,7 @@ describe("protected messages", () => {
         fc.integer({ min: 3_000, max: 20_000 }),
         fc.boolean(),
         (messages, tokens, isHot) => {
-          const run = start({ shrink: false }, { tokens, window: tokens, system: 100 });
+          const run = start({ shrinkFilters: new Set() }, { tokens, window: tokens, system: 100 });
           const said: Slot[] = [];
           for (const slot of slotsOf(messages, estimateMessage)) {
             said.push(slot);
@@ -116,7 +116,7 @@ sizedTest("reasoning is sent unchanged, byte by byte, or not at all", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 2_500, max: 30_000 }), (steps, tokens) => {
       const slots = slotsOf(work(steps), estimateMessage);
-      const window = fitAll(start({ shrink: false }, { tokens, window: tokens, system: 500 }), slots);
+      const window = fitAll(start({}, { tokens, window: tokens, system: 500 }), slots);
       for (const { seq, message } of window)
         for (const part of message.parts)
           if (part.type === "reasoning") expect(slots[seq - 1]?.message.parts).toContain(part);

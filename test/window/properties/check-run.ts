@@ -121,7 +121,7 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
     const known = new Map(before.filter(({ isNote }) => !isNote).map((slot) => [slot.seq, slot]));
     return window.every((slot) => {
       const old = slot.isNote ? undefined : known.get(slot.seq);
-      return !old || old === slot || !isSame(old.message, slot.message);
+      return !old || old.message === slot.message || !isSame(old.message, slot.message);
     });
   },
 
