@@ -9,7 +9,7 @@ import { working, workOn } from "./long-session.ts";
 const WINDOW = 200_000;
 
 /** A session long enough that an early edit saves money, and far below the threshold. */
-async function work(config: { readonly when?: string; readonly dryRun?: boolean }) {
+async function work(config: { readonly when?: string; readonly dryRun?: boolean }, characters = 7_000) {
   const upstream = await startLimitedUpstream({
     api: "anthropic",
     window: WINDOW,
@@ -17,7 +17,7 @@ async function work(config: { readonly when?: string; readonly dryRun?: boolean 
     reply: working,
   });
   const gateway = await startGateway({ upstream: upstream.url, config: { ...config } });
-  await workOn(gateway, { api: "anthropic", turns: 70, characters: 4_000, clientWindow: WINDOW });
+  await workOn(gateway, { api: "anthropic", turns: 70, characters, clientWindow: WINDOW });
   const edits = gateway.logged.filter(({ event }) => event === "edit").map(({ message }) => String(message));
   const [main] = await threadsOf(gateway, "main");
   const session = await gateway.kernel.session(main?.id);
@@ -68,7 +68,7 @@ describe("an edit", () => {
   );
 
   proofTest("no edit happens below the threshold when edits are late", async () => {
-    expect((await work({ when: "late" })).edits).toEqual([]);
+    expect((await work({ when: "late" }, 4_000)).edits).toEqual([]);
   });
 
   proofTest("a dry run reports where an edit would have happened, and changes nothing", async () => {

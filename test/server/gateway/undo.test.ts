@@ -57,10 +57,10 @@ proofTest(
   async () => {
     const upstream = await startWorkingUpstream(WINDOW);
     const gateway = await startGateway({ upstream: upstream.url });
-    const agent = await workOn(gateway, { api: API, turns: 70, characters: 4_000, clientWindow: WINDOW });
+    const agent = await workOn(gateway, { api: API, turns: 70, characters: 7_000, clientWindow: WINDOW });
     const [main] = await threadsOf(gateway, "main");
     const at = `/sessions/${encodeURIComponent(String(main?.id))}`;
-    const count = () => wholeOutputs(upstream.heard.at(-1)?.body, 70, 4_000).length;
+    const count = () => wholeOutputs(upstream.heard.at(-1)?.body, 70, 7_000).length;
     const before = count();
     const { by, isHeld } = await call(gateway, "POST", `${at}/revert`, {});
     expect(isHeld).toBe(true);

@@ -113,7 +113,8 @@ function createRecall(exchange: Exchange, context: ReadonlyMap<number, string>):
     },
     async makeRoom() {
       const hadTools = findTools() !== undefined;
-      isWaiting = true;
+      // Tools that the conversation has already stay, so that the prefix changes only where an edit changes it.
+      isWaiting = hasRecallTools === undefined;
       const haveToolsLeft = hadTools && findTools() === undefined;
       hasWaited ||= haveToolsLeft;
       // Earlier context is cached, and leaves with its message in an edit that a receipt prices.

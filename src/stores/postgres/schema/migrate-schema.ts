@@ -163,8 +163,8 @@ CREATE TABLE @ledger (
 
 /** Ends that a person's own tokens cannot pass, sign-ins that their provider may end, and people who must not sign in. */
 const SIGN_IN_COLUMNS = `
-ALTER TABLE @person_tokens ADD COLUMN limit_at bigint, ADD COLUMN subject text, ADD COLUMN provider_session text;
-ALTER TABLE @people ADD COLUMN blocked_at bigint;
+ALTER TABLE @person_tokens ADD COLUMN IF NOT EXISTS limit_at bigint, ADD COLUMN IF NOT EXISTS subject text, ADD COLUMN IF NOT EXISTS provider_session text;
+ALTER TABLE @people ADD COLUMN IF NOT EXISTS blocked_at bigint;
 `;
 
 /** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
