@@ -174,7 +174,7 @@ export class Kernel implements AsyncDisposable {
   }
 
   /** Keys by which entries are found across sessions. */
-  /** Makes a gateway known to the others on the store; whoever calls this closes it. */
+  /** Makes a gateway known to the others on the store. The caller closes it. */
   openPresence(): Presence {
     this.#lifetime.assertOpen();
     return new Presence(this.#log);

@@ -140,8 +140,8 @@ export async function previewErasure(
 
 /**
  * Erases the content of entries from disk, the overlays, titles and copies that may quote it, in forks and children, too,
- * and the files that the session was imported from. The plan is recorded first: whoever opens the store after a crash
- * completes it.
+ * and the files that the session was imported from. The plan is recorded first: after a crash, the next process that
+ * opens the store completes it.
  */
 export async function redactWithTraces(
   log: Log,

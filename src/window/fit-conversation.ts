@@ -37,7 +37,7 @@ export function fitConversation(
   const slots = messages.map(
     (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: settings.tokensOf(message) }),
   );
-  const meter = new Meter(settings.model);
+  const meter = new Meter(settings.model, settings.facts.cacheMs);
   const limits = computePolicyLimits(settings, slots, meter);
   const fitted = isWithin(limits, slots) ? slots : replayPolicy(slots, settings, limits);
   return { slots: fitted, tokens: meter.counted(limits.system + sumSlotTokens(fitted)) };

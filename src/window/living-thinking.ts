@@ -24,7 +24,7 @@ export function dropUnboundThinking(
   return sent.length === after.length && sent.every((slot, index) => slot === after[index]) ? after : sent;
 }
 
-/** Index of the first slot of which another window shows more or less than its thinking. */
+/** Index of the first slot that differs between two windows in anything but its thinking. */
 function findChange(before: readonly Slot[], after: readonly Slot[]): number {
   const index = after.findIndex((slot, at) => {
     const own = before[at];

@@ -8,19 +8,12 @@ import { ByteShare, HeldBytes } from "../../src/server/gateway/door/read-body.ts
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
+import { FINE } from "../support/plain-reply.ts";
 import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 
 const MB = 1e6;
-const REPLY = JSON.stringify({
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "claude-sonnet-4-5",
-  content: [{ type: "text", text: "x".repeat(2_000_000) }],
-  stop_reason: "end_turn",
-  usage: { input_tokens: 1, output_tokens: 1 },
-});
+const REPLY = FINE.replace("fine", "x".repeat(2_000_000));
 
 /** A provider that replies in chunks of one byte once it has read the request. */
 async function crumbling(): Promise<string> {

@@ -6,19 +6,11 @@ import { describe, expect, onTestFinished } from "vitest";
 import { openKernel } from "../../src/kernel/index.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
+import { FINE } from "../support/plain-reply.ts";
 import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 
 const MB = 1e6;
 const isLinux = process.platform === "linux";
-const REPLY = JSON.stringify({
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "claude-sonnet-4-5",
-  content: [{ type: "text", text: "fine" }],
-  stop_reason: "end_turn",
-  usage: { input_tokens: 1, output_tokens: 1 },
-});
 
 interface Block {
   readonly [field: string]: unknown;
@@ -32,7 +24,7 @@ async function provider() {
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
       last = Buffer.concat(chunks);
-      response.writeHead(200, { "content-type": "application/json" }).end(REPLY);
+      response.writeHead(200, { "content-type": "application/json" }).end(FINE);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

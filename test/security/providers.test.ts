@@ -1,9 +1,9 @@
-import { once } from "node:events";
 import { createServer, request as openRequest, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished } from "vitest";
 import { ask } from "../support/gateway.ts";
+import { FINE, talkOn } from "../support/plain-reply.ts";
 import { proofTest } from "../support/proof.ts";
 import { serveGateway } from "../support/served-gateway.ts";
 
@@ -14,15 +14,6 @@ const BODY = {
   stream: true,
   messages: [{ role: "user", content: "Talk." }],
 };
-const FINE = JSON.stringify({
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "claude-sonnet-4-5",
-  content: [{ type: "text", text: "fine" }],
-  stop_reason: "end_turn",
-  usage: { input_tokens: 1, output_tokens: 1 },
-});
 
 /** A provider that handles the first request with `answer` and replies normally to later ones. */
 async function startHostile(answer: (response: ServerResponse) => void): Promise<string> {
@@ -40,23 +31,6 @@ async function startHostile(answer: (response: ServerResponse) => void): Promise
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const event = (type: string, rest: object) =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
-const START =
-  event("message_start", { message: { ...JSON.parse(FINE), content: [], stop_reason: null } }) +
-  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
-const DELTA = event("content_block_delta", {
-  index: 0,
-  delta: { type: "text_delta", text: "word ".repeat(8_000) },
-});
-
-/** Writes `bytes` bytes of text and never ends the message. */
-async function talkOn(out: NodeJS.WritableStream, bytes: number): Promise<void> {
-  out.write(START);
-  for (let sent = 0; sent < bytes; sent += DELTA.length) if (!out.write(DELTA)) await once(out, "drain");
-  out.end();
 }
 
 /** Sends a request and reads the whole response without keeping it; resolves with its size in bytes. */

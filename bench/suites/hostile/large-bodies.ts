@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { FINE } from "../../../test/support/plain-reply.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { atMost, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
@@ -22,15 +23,6 @@ interface Input {
 const MAX_PER_BYTE = 3;
 const MAX_HOLD_UP_MS = 100;
 const PAUSE_MS = 2;
-const REPLY = JSON.stringify({
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "claude-sonnet-4-5",
-  content: [{ type: "text", text: "fine" }],
-  stop_reason: "end_turn",
-  usage: { input_tokens: 1, output_tokens: 1 },
-});
 
 const says = (content: unknown) => ({ role: "user", content });
 const prose = (bytes: number) => "A line of a text that somebody has pasted.\n".repeat(bytes / 44);
@@ -77,7 +69,7 @@ function bodyOf(messages: readonly object[]): Buffer {
 export async function holdUp({ shape, megabytes, atOnce }: Input, { folder }: ChildPlace): Promise<Held> {
   const make = SHAPES[shape];
   if (!make) throw new Error(`There is no shape ${shape}.`);
-  const answer = { status: 200, type: "application/json", chunks: [Buffer.from(REPLY)] };
+  const answer = { status: 200, type: "application/json", chunks: [Buffer.from(FINE)] };
   const upstream = await openUpstream(() => answer);
   const gateway = await openContestant({ type: "gateway", upstream: upstream.url, folder });
   const client = openClient(atOnce + 1);

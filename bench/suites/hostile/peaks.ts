@@ -2,6 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
 import { copyString } from "../../../src/model/text-codes.ts";
+import { FINE, talkOn } from "../../../test/support/plain-reply.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { currentMemory, megabytes, settledMemory } from "../../measure/memory.ts";
 import { atMost, toRow } from "../../result.ts";
@@ -10,33 +11,6 @@ import { openClient } from "../gateway/client.ts";
 import { openContestant } from "../gateway/contestant.ts";
 
 const MB = 1e6;
-const FINE = JSON.stringify({
-  id: "msg_1",
-  type: "message",
-  role: "assistant",
-  model: "claude-sonnet-4-5",
-  content: [{ type: "text", text: "fine" }],
-  stop_reason: "end_turn",
-  usage: { input_tokens: 1, output_tokens: 1 },
-});
-const event = (type: string, rest: object) =>
-  `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
-const START =
-  event("message_start", { message: { ...JSON.parse(FINE), content: [], stop_reason: null } }) +
-  event("content_block_start", { index: 0, content_block: { type: "text", text: "" } });
-const DELTA = event("content_block_delta", {
-  index: 0,
-  delta: { type: "text_delta", text: "word ".repeat(8_000) },
-});
-
-/** Writes text that never ends its message, as fast as it is taken. */
-async function talkOn(out: NodeJS.WritableStream, bytes: number): Promise<void> {
-  out.write(START);
-  for (let sent = 0; sent < bytes; sent += DELTA.length)
-    if (!out.write(DELTA)) await new Promise((resolve) => out.once("drain", resolve));
-  out.end();
-}
-
 /** Replies of hostile providers, with the most that the gateway may grow by while it relays one, in MB. */
 const REPLIES: Readonly<
   Record<string, readonly [limit: number, answer: (response: ServerResponse) => void]>

@@ -12,7 +12,7 @@ const GIT_TIMEOUT_MS = 5_000;
 const run = promisify(execFile);
 
 /**
- * Tells where histories lie: in their agent's own folder, in a working tree, where whoever wrote the repository may
+ * Tells where histories lie: in their agent's own folder, in a working tree, where the authors of the repository may
  * have put them, or elsewhere, such as in a folder that somebody sent. Remembers the folders that it has looked at.
  */
 export class SourceTrust {

@@ -155,7 +155,7 @@ export class SessionWindows {
       ...resolveWindowSettings({ ...frame, model }, models.catalogue),
       memories: estimateText(section ?? ""),
     };
-    const meter = new Meter(settings.model);
+    const meter = new Meter(settings.model, settings.facts.cacheMs);
     await meter.readReports(log.store.entries, session);
     return (slots) => countRequest(settings, meter, slots);
   }

@@ -48,7 +48,7 @@ export function nameBlob(digest: string): string {
 
 /** Shorter texts are too common to be a copy of one another. */
 const MIN_CHARACTERS = 12;
-/** A text with more sentences is a paste, of which only a whole copy counts: a corrected one is something else. */
+/** A text with more sentences counts as pasted. Only whole copies of it are found, not corrected ones. */
 const MAX_SENTENCES = 60;
 const TAGS = /<\/?[\w-]+(?:\s[^<>]*)?>/g;
 const CODE = /```[\s\S]*?(?:```|$)/g;

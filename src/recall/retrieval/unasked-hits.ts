@@ -5,7 +5,7 @@ import { findDecisions } from "../text/decisions.ts";
 /** A program that is fetched and run, or run with the rights of the system. */
 const COMMAND =
   /\b(?:curl|wget|iwr|irm|invoke-\w+|fetch|base64|xxd)\b[^\n]{0,400}(?:\||&&|;|>\s*\S+)\s*(?:sudo\s+)?(?:\S*\/)?(?:ba|z|da|fi|k)?sh\b|\b(?:ba|z|da|k)?sh\s+(?:-c\b|<\()|\b(?:eval|exec|source)\s*[("'`$<]|\biex\b|\bsudo\s+\S|\brm\s+-\w*r|\bchmod\s+\S*[+7]|\bnpx?\s+(?:-y\s+)?\S*(?:install|exec)?\b.{0,80}https?:|\bpip3?\s+install\s+\S*(?:https?:|git\+)/i;
-/** Words by which a page or a file speaks to whoever reads it. */
+/** Wordings in which a page or a file gives its reader instructions. */
 const ADDRESS =
   /\b(?:ignore|disregard|forget)\s+(?:all\s+|any\s+|the\s+)*(?:previous|prior|earlier|above|former)\b|\b(?:note|message|instructions?|attention|reminder)\s+(?:to|for)\s+(?:all\s+|any\s+|the\s+)*(?:agents?|assistants?|ai|models?|llms?|developers?)\b|\b(?:you|agents?|assistants?|everyone|all builds?)\s+(?:must|should|shall|need to|have to|are (?:required|asked|instructed) to)\b|\b(?:the|this|our)\s+(?:user|owner|maintainer|team|person)s?\s+(?:prefers?|wants?|asks?|asked|requires?|agreed|decided|approved)\b|\b(?:important|mandatory|required|attention)\s*[:!]|\b(?:before|after)\s+(?:any|every|each|all)\s+\w+|\bas\s+(?:we\s+)?(?:agreed|discussed|decided)\b|\b(?:always|never|please|first|then|now|simply|just|to)\s+(?:run|execute|paste|type|install|download|trust|disable|skip|verify|use)\b/i;
 const CLEAR = 2;

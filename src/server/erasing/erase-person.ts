@@ -175,7 +175,7 @@ export async function resumePersonErasures(kernel: Kernel): Promise<readonly Era
   const certificates: ErasureCertificate[] = [];
   for (const id of await kernel.maintenance.listErasures(JOURNAL_PREFIX)) {
     const journal = await readJournal(kernel, id.slice(JOURNAL_PREFIX.length));
-    // Whoever asked for it gets the certificate with a repetition.
+    // Repeating the erasure returns the certificate.
     if (journal && !journal.certificate) certificates.push(await advance(kernel, journal.person, journal.by));
   }
   return certificates;

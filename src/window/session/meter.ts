@@ -26,6 +26,7 @@ type LearnedReport = Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">;
 /** Relates estimates to a provider's counts for one model, learned from the reports in the log. */
 export class Meter {
   readonly #model: string;
+  readonly #cacheMs: number;
   /** The reports that the counts are learned from, oldest first. */
   #reports: readonly LearnedReport[] = [];
   #refused: { readonly estimated: number; readonly counted: number } | undefined;
@@ -40,8 +41,10 @@ export class Meter {
   /** Estimated tokens of the model's latest reported request without edits; 0 if unknown. */
   uneditedTokens = 0;
 
-  constructor(model: string) {
+  /** `cacheMs` is the shortest time for which the provider keeps a cached prefix. */
+  constructor(model: string, cacheMs = SHORT_MS) {
     this.#model = model;
+    this.#cacheMs = cacheMs;
     this.#learned = this.#start();
   }
 
@@ -139,7 +142,7 @@ export class Meter {
     if (model !== undefined && model !== this.#model) return "cold";
     const { cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens = 0 } = usage;
     if (cacheReadTokens === undefined && cacheWriteTokens === undefined) return "unknown";
-    const heldMs = cacheWriteHourTokens > 0 ? LONG_MS : SHORT_MS;
+    const heldMs = cacheWriteHourTokens > 0 ? LONG_MS : this.#cacheMs;
     if (now - at > heldMs) return "cold";
     if ((cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) > 0) return "hot";
     return this.isUncached ? "cold" : "unknown";

@@ -69,7 +69,7 @@ export class WindowFitter {
     const { session, log, lines, pageSource } = parts;
     this.#deps = parts;
     this.settings = resolveWindowSettings(options, parts.catalog, parts.compactor !== undefined);
-    this.meter = new Meter(this.settings.model);
+    this.meter = new Meter(this.settings.model, this.settings.facts.cacheMs);
     const windowTokens = this.settings.limits.window;
     this.#pager = this.settings.isPaging
       ? new WindowPager({ session, log, pageSource, windowTokens })

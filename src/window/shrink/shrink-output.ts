@@ -18,7 +18,7 @@ interface OutputFacts {
   readonly shownLines: ShownLines;
   /** Citation of the entry that the output belongs to. */
   readonly cite: string;
-  /** True for the contents of a file, of which no line is left out that does not stand elsewhere. */
+  /** True for the contents of a file. Only lines that the window shows elsewhere are left out of it. */
   readonly isFile: boolean;
   /** Number of lines of the result before this output. */
   readonly offset: number;

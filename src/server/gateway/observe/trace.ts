@@ -48,13 +48,11 @@ export interface Trace {
   /** The sentence that advises people to begin a new conversation. */
   advice?: string;
   healed?: number;
-  /** Replies whose thinking was left out, because the request begins otherwise than the one that they answered. */
-  thinkingLost?: number;
   /** The words of the provider about an edit of ours that it refused for torn pairs or blocks. */
   defect?: string;
   /** Blocks of reasoning that the provider did not show to the model. */
   droppedThinking?: number;
-  /** Blocks of reasoning that an edit of longhaul left out of the request for the first time. */
+  /** Replies whose reasoning longhaul left out of the request for the first time. */
   leftThinking?: number;
   /** Refusals of reasoning behind a changed prefix, by whose change it was. */
   refusedThinking?: { longhaul: number; client: number };

@@ -168,6 +168,7 @@ export async function announceEdit(
   const text = formatAnnouncement({ ...edit, overlay: call.request.isDryRun ? undefined : overlay });
   trace.announcement = text;
   if (call.request.isDryRun || !call.content.isEdited) return;
+  trace.leftThinking = (trace.leftThinking ?? 0) + edit.thoughts;
   await thread.conversation.note(text).catch(services.onStoreFailure);
 }
 

@@ -209,7 +209,10 @@ function leaveThinkingOut(
   // The client does not repeat the hidden rounds that come before the end of such a reply.
   const binding = isHidden ? UNREPEATABLE : bound.binding;
   call.markReply = binding && ((reply) => withBinding(reply, binding));
-  trace.thinkingLost = bound.lost;
+  // Thinking that was left out before is not lost again.
+  const { sent } = call.thread;
+  trace.leftThinking = Math.max(0, bound.lost - sent.lostThoughts);
+  sent.lostThoughts = bound.lost;
   return bound.changes;
 }
 

@@ -294,6 +294,8 @@ class SentRequests {
   readonly encodedMessages = new EncodedMessages();
   /** True if the edited window violated a rule of the provider. */
   isSuspect = false;
+  /** Replies whose thinking the last request left out although its elements were sent. */
+  lostThoughts = 0;
   /** True if the person was advised to begin a new conversation, as far as this process knows. */
   isAdvised = false;
   /** Requests that no other window could repair. */
